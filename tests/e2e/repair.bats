@@ -1698,6 +1698,22 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
     printf '#!/bin/sh\n. "$(dirname "$0")/conf/gpu.sh"\n./host version\n' >bin/start
     printf ': "${CUDNN:=%s}"\nexport LD_LIBRARY_PATH=$CUDNN\n' "$old" >bin/conf/gpu.sh
     repaired sh bin/start
+    # The script names the file, or the program, by its own variables.
+    mkdir -p conf/gpu home/.local/share/jupyter/kernels/gpu
+    echo "export LD_LIBRARY_PATH=$old" >conf/gpu/env.sh
+    printf '#!/bin/sh\nROOT=%s\nCONF="$ROOT/conf"\n. $CONF/gpu/env.sh\nexec $ROOT/host version\n' "$PWD" >bin/start
+    repaired sh bin/start
+    is "$(tail -n 1 bin/start)" 'exec $ROOT/host version'
+    local word
+    for word in '$ROOT/host' '"${ROOT}/host"' "\"$PWD/host\""; do
+        printf '#!/bin/sh\nROOT=/none\nexport ROOT=%s\neval export LD_LIBRARY\\_PATH=%s\nexec %s version\n' "$PWD" "$old" "$word" >bin/start
+        repaired sh bin/start
+        is "$(tail -n 1 bin/start)" "exec env LD_LIBRARY_PATH= $word version"
+    done
+    # Jupyter starts a program as its kernel.json says.
+    printf '{"argv": ["./host"],\n "env": {"LD_LIBRARY_PATH": "%s"}}\n' "$old" >home/.local/share/jupyter/kernels/gpu/kernel.json
+    printf 'import glob, json, os, sys\nos.environ.update(json.load(open(glob.glob(os.path.expanduser("~/.local") + "/*/*/*/*/*.json")[0]))["env"])\nos.execv("./host", ["./host", "version"])\n' >main.py
+    HOME=$PWD/home repaired python3 main.py
     # A script by its name alone; a value that a command prints.
     printf '#!/bin/sh\nexport LD_LIBRARY_PATH=`echo %s`\nexec "$@"\n' "$old" >bin/by-name
     chmod +x bin/by-name

@@ -21,6 +21,7 @@ struct reading {
     struct wc_arena *memory;
     const char *directory, *name, *value, *given;
     const struct wc_strings *variables; /* of the process, which a line may name */
+    struct entries assigned;            /* "NAME=value", by the lines so far; the last one counts */
     const char *pin; /* the release of package `name`, which is looked for in place of a variable */
     const char *program, *first; /* the same: its script, or itself, and the first word of both */
     const char *others;          /* the script that starts another one; NULL: none does */
@@ -57,6 +58,46 @@ static char *next_word(const char **line) {
     return *word ? must_format("%.*s", (int)(*line - word), word) : NULL;
 }
 
+/* With the values of variables that the lines so far assign, or the process has:
+ * "$CONDA_PREFIX/lib". */
+static const char *expanded(const struct reading *r, const char *text) {
+    const struct wc_strings none = {NULL, 0}, *of_process = r->variables ?: &none;
+    int most = 8; /* a value may name its own variable */
+
+    for (size_t i = r->assigned.n + of_process->n; i-- > 0;) {
+        const char *variable =
+            i < of_process->n ? of_process->p[i] : r->assigned.p[i - of_process->n];
+        const int n = (int)strcspn(variable, "=");
+        if (strncmp(variable, r->name, (size_t)n) == 0 && !r->name[n])
+            continue; /* its value does not show that the line sets it */
+        OWNED char *plain = must_format("$%.*s/", n, variable),
+                   *braced = must_format("${%.*s}", n, variable);
+        for (const char *at; (at = strstr(text, plain) ?: strstr(text, braced)) && most-- > 0;)
+            text = wc_arena_format(r->memory, "%.*s%s%s", (int)(at - text), text,
+                                   variable + n + (variable[n] == '='),
+                                   at + (at[1] == '{' ? strlen(braced) : strlen(plain) - 1));
+    }
+    return text;
+}
+
+/* A line that assigns a path, or "$OTHER/path", and does nothing else. */
+static void note_assigned(struct reading *r, const char *line) {
+    line += wc_str_starts(line, "export ") ? strlen("export ") : 0;
+    OWNED char *word = must_format("%.*s", (int)strcspn(line, " ;&|"), line);
+    char *value = strchr(word, '='), *to = value;
+
+    if (!value || fnmatch("[A-Za-z_]*([A-Za-z_0-9])=?([\"'])[/$]*", word, FNM_EXTMATCH) != 0)
+        return;
+    for (char *from = value; *from; from++)
+        if (!strchr("\"'", *from))
+            *to++ = *from;
+    *to = '\0';
+    const char *text = expanded(r, value);
+    if (!strpbrk(text, "$`("))
+        entries_add(r->memory, &r->assigned,
+                    wc_arena_format(r->memory, "%.*s%s", (int)(value - word), word, text));
+}
+
 static char *path_of(const struct reading *r, const char *word) {
     return must_format("%s/%s", *word == '/' ? "" : r->directory, word);
 }
@@ -64,6 +105,7 @@ static char *path_of(const struct reading *r, const char *word) {
 /* By its path, or below the folder of the file that names it: of "$(dirname "$0")/conf/gpu.sh"
  * the word is "/conf/gpu.sh", of "$HERE/conf/gpu.sh" it has a name before that. */
 static void add_named(struct reading *r, const char *file, const char *line) {
+    line = expanded(r, line);
     for (char *word; (word = next_word(&line)); free(word)) {
         OWNED char *path = path_of(r, word);
         /* What programs write, or people read, sets nothing. */
@@ -156,25 +198,6 @@ static void read_pin(struct reading *r, const char *file, int n, const char *lin
             take(r, &r->with_value, file, n, may ? change : NULL);
         }
     }
-}
-
-/* With the values of the variables that the process has: "$CONDA_PREFIX/lib". */
-static const char *expanded(const struct reading *r, const char *text) {
-    static const struct wc_strings none;
-    int most = 8; /* a value may name its own variable */
-
-    WC_EACH(variable, *(r->variables ?: &none)) {
-        const int n = (int)strcspn(*variable, "=");
-        if (strncmp(*variable, r->name, (size_t)n) == 0 && !r->name[n])
-            continue; /* its value does not show that the line sets it */
-        OWNED char *plain = must_format("$%.*s/", n, *variable),
-                   *braced = must_format("${%.*s}", n, *variable);
-        for (const char *at; (at = strstr(text, plain) ?: strstr(text, braced)) && most-- > 0;)
-            text = wc_arena_format(r->memory, "%.*s%s%s", (int)(at - text), text,
-                                   *variable + n + ((*variable)[n] == '='),
-                                   at + (at[1] == '{' ? strlen(braced) : strlen(plain) - 1));
-    }
-    return text;
 }
 
 /* sed replaces `word`, the first that is assigned, and of make all. NULL: it is not all there. */
@@ -304,6 +327,20 @@ static bool starts_here(char *text) {
     return true;
 }
 
+/* The word of a line that is that path: in quotes, or with a variable. None: the path. */
+static const char *as_written(const struct reading *r, const char *text, const char *path) {
+    OWNED char *words = must_copy(text);
+    char *rest = words, *word;
+
+    while ((word = strsep(&rest, " "))) {
+        const size_t n = strlen(word), quoted = n > 2 && *word == '"' && word[n - 1] == '"';
+        OWNED char *inside = must_format("%.*s", (int)(n - 2 * quoted), word + quoted);
+        if ((quoted || strchr(word, '$')) && wc_str_same(expanded(r, inside), path))
+            return wc_arena_string(r->memory, word);
+    }
+    return path;
+}
+
 /* Only that program gets what is assigned before the first word of its command. before: the lines
  * that this one continues. */
 static void read_start(struct reading *r, const char *file, int n, const char *before,
@@ -318,7 +355,8 @@ static void read_start(struct reading *r, const char *file, int n, const char *b
         *comment = '\0';
     if (fnmatch("@(.|echo|printf|source) *", line, FNM_EXTMATCH) == 0 || !*text)
         return;
-    const char *program = r->program, *first = r->first, *pattern = "";
+    const char *program = as_written(r, text, r->program), *first = as_written(r, text, r->first),
+               *pattern = "";
     /* "./bin/tool" is "bin/tool" as well. */
     const bool is_plain = wc_str_starts(program, "./") && strchr(program + 2, '/') &&
                           !find_path(text + 1, program, strlen(program));
@@ -337,7 +375,7 @@ static void read_start(struct reading *r, const char *file, int n, const char *b
         pattern = wc_arena_format(r->memory, "%s%s%c", pattern,
                                   strchr(".[*^$", word[i]) ? "\\" : "", word[i]);
     const bool may = *pattern && word <= at && word + strcspn(word, ";&|") >= at &&
-                     !strpbrk(pattern, "#'\"`") &&
+                     !strpbrk(pattern, "#'`") && !strchr(pattern + 1, '"') == (*pattern != '"') &&
                      memmem(text, strlen(text), word, length) == word && !strstr(at + 1, program);
     OWNED char *up_to = must_format("%s%.*s", before, word ? (int)(word - text) : 0, text);
     OWNED char *change = may && word[length] != ')' && starts_here(up_to)
@@ -383,6 +421,8 @@ static struct setter read_from(struct reading *r, const char *files) {
                 continue;
             }
             text_until = is_script ? here_document(r, line) : NULL;
+            if (is_script)
+                note_assigned(r, line + strspn(line, " \t"));
             if (r->pin)
                 read_pin(r, r->file[i], n, line);
             else if (r->program && is_script)
@@ -464,21 +504,26 @@ struct setter setter_of_start(struct wc_arena *memory, const struct wc_stack *s,
     return others && setter.by ? setter : (struct setter){NULL, others, NULL};
 }
 
-enum { START_FILES = 4 };
+enum { START_FILES = 5 };
 
 /* They are looked for once, as long as they are of the same environment. */
 static const glob_t *start_files(const struct wc_stack *s) {
     static glob_t found[START_FILES];
     static char *of;
+    const struct wc_strings *words = &s->process.arguments;
+    /* Of a kernel of Jupyter's, which its program starts by its whole path. */
+    OWNED char *prefix = must_format("%s/../..", words->n ? words->p[0] : "");
     const struct {
         const char *root, *files;
     } usual[START_FILES] = {
-        {getenv("HOME"), "{.bashrc,.bash_profile,.profile,.zshrc,.zshenv}"},
+        {getenv("HOME"), "{.bashrc,.bash_profile,.profile,.zshrc,.zshenv,"
+                         ".local/share/jupyter/kernels/*/kernel.json}"},
+        {prefix, "share/jupyter/kernels/*/kernel.json"},
         {"/etc", "{environment,profile,bash.bashrc,profile.d/*.sh}"},
         {wc_variable(s, "CONDA_PREFIX"), "{etc/conda/activate.d/*.sh,conda-meta/state}"},
         {wc_variable(s, "VIRTUAL_ENV"), "bin/activate"}};
-    char *now =
-        must_format("%s:%s:%s", usual[0].root ?: "", usual[2].root ?: "", usual[3].root ?: "");
+    char *now = must_format("%s:%s:%s:%s", usual[0].root ?: "", prefix, usual[3].root ?: "",
+                            usual[4].root ?: "");
     const bool known = of && strcmp(of, now) == 0;
 
     free(known ? now : of);
