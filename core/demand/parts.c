@@ -9,13 +9,15 @@
 
 struct set {
     const struct wc_object *facade;
-    size_t agree, differ;            /* parts against the facade */
+    size_t parts, agree, differ;     /* all, and those of a known release against the facade */
     const struct wc_object *other;   /* the first part that differs from the facade */
     const struct wc_object *foreign; /* the first part of another installation */
     /* Two parts differ if and only if these two do: the part that must be newest, the part that
      * must be oldest. */
     const struct wc_object *newest, *oldest;
     struct wc_range newest_range, oldest_range;
+    /* By which cuDNN, which looks into its parts, said that they differ. */
+    const struct wc_call *said;
 };
 
 /* In one directory a package's claim about one file says nothing about another file: whatever
@@ -40,6 +42,7 @@ static void add(const struct wc_stack *s, struct set *set, const struct wc_objec
     struct wc_range own = range_beside(s, set->facade, part);
     bool meets = wc_ranges_meet(range, own);
 
+    set->parts++;
     if (!set->foreign && !wc_same_installation(set->facade, part))
         set->foreign = part;
     if (!wc_version_known(range.low))
@@ -91,12 +94,28 @@ static void row(struct wc_case *c, const struct wc_object *o) {
                   wc_own_range(o).source);
 }
 
+/* Nothing inside shows its release, so that another one may have been put in its place. */
+static bool is_unknown(const struct wc_object *o) {
+    return o->r.version_source == WC_version_source_FILE_NAME || !wc_seen_range(o).exact;
+}
+
+/* May a part be of another release than the facade that uses it? One without parts of its own uses
+ * those of another copy (koharu#694). */
+static bool is_doubtful(const struct wc_stack *s, const struct set *set,
+                        const struct wc_object *o) {
+    return (wc_in_set(s, o, set->facade) ||
+            (!set->parts && o->r.role == WC_role_PART && o->r.mapped &&
+             wc_major_of(o) == wc_major_of(set->facade))) &&
+           (is_unknown(o) || is_unknown(set->facade) ||
+            !wc_ranges_meet(wc_own_range(o), wc_own_range(set->facade)));
+}
+
 static void matrix(struct wc_case *c, const struct set *set) {
     const struct wc_stack *s = c->d->s;
 
     row(c, set->facade);
     WC_EACH(o, s->objects) {
-        if (!wc_in_set(s, o, set->facade))
+        if (!wc_in_set(s, o, set->facade) && !(set->said && is_doubtful(s, set, o)))
             continue;
         row(c, o);
         not_shipped(c, set->facade, o->r.part);
@@ -175,25 +194,27 @@ static void facade_differs(struct wc_diagnosis *d, const struct wc_object *facad
     wc_case_end(c);
 }
 
-/* A part with nothing inside that shows its release: another may have been put in its place. */
-static bool is_by_name_alone(const struct wc_stack *s, const struct wc_object *o,
-                             const struct wc_object *facade) {
-    return wc_in_set(s, o, facade) && (o->r.version_source == WC_version_source_FILE_NAME ||
-                                       !wc_version_known(wc_seen_range(o).low));
+/* It is believed where we cannot look: what cuDNN says of its parts. A call of no known library (in
+ * a replay, which has no contents of files) counts where they come from elsewhere. */
+static const struct wc_call *said_of(const struct wc_stack *s, const struct set *set) {
+    const bool doubtful = WC_ANY(o, s->objects, is_doubtful(s, set, o));
+    const bool foreign =
+        WC_ANY(o, s->objects, is_doubtful(s, set, o) && !wc_same_installation(o, set->facade));
+
+    return WC_FIRST(call, s->calls,
+                    wc_sort_of_call(s, &call->r) == WC_STATUS_VERSIONS_DIFFER &&
+                        (call->r.target_path ? doubtful && wc_means(set->facade, call->r.target,
+                                                                    call->r.target_path)
+                                             : foreign));
 }
 
 static void parts_differ(struct wc_diagnosis *d, const struct wc_object *facade) {
     struct set set = set_of(d->s, facade);
     bool differ = set.newest && !wc_ranges_meet(set.newest_range, set.oldest_range);
     const struct wc_failure *refused = WC_FIRST(f, d->s->failures, is_refusal(d->s, facade, f));
-    /* cuDNN looks into its parts by means of its own. It is believed where we cannot look. */
-    const bool believed = WC_ANY(o, d->s->objects, is_by_name_alone(d->s, o, facade));
-    const struct wc_call *said =
-        WC_FIRST(call, d->s->calls,
-                 believed && wc_means(facade, call->r.target, call->r.target_path) &&
-                     wc_sort_of_call(d->s, &call->r) == WC_STATUS_VERSIONS_DIFFER);
 
-    if (!differ && !refused && (!said || set.differ))
+    set.said = differ || refused || set.differ ? NULL : said_of(d->s, &set);
+    if (!differ && !refused && !set.said)
         return;
     struct wc_case *c = wc_case_begin(d, facade, NULL);
     const char *name = wc_format_name(c, wc_name_of(facade));
@@ -203,9 +224,10 @@ static void parts_differ(struct wc_diagnosis *d, const struct wc_object *facade)
     } else if (!refused) {
         c->r.title =
             wc_format(c, "cuDNN says that the parts of %s are of different releases", name);
-        wc_case_fact_from(c, WC_FACT_CALL, said->r.function, said->r.source ?: "watched call");
+        wc_case_fact_from(c, WC_FACT_CALL, set.said->r.function,
+                          set.said->r.source ?: "watched call");
         WC_EACH(o, d->s->objects)
-            if (is_by_name_alone(d->s, o, facade))
+            if (is_doubtful(d->s, &set, o) && is_unknown(o))
                 wc_case_fact(c, WC_FACT_NOTHING_INSIDE_TELLS_THE_RELEASE_OF,
                              wc_format_name(c, wc_name_of(o)));
     } else {

@@ -265,6 +265,42 @@ static void what_cudnn_says_of_its_parts_is_believed(void **state) {
         }
 }
 
+/* A part from elsewhere, of which only the major is known (CUDA.jl#1896); or those of another copy,
+ * which a facade without parts uses (koharu#694). Nothing is said of what is known to fit. */
+static void what_it_says_of_parts_from_elsewhere_is_believed(void **state) {
+    (void)state;
+    for (int32_t major = 8; major <= 9; major++)
+        for (int own = 0; own < 2; own++)
+            for (int known = 0; known < 2; known++) {
+                struct scene *s = new_scene();
+                struct wc_version v = draw_release(major);
+                int64_t host = add_host(s, "/opt/app/libhost.so");
+                int64_t facade = add_facade(s, "/opt/cudnn", v, host);
+                if (!own)
+                    add_facade(s, "/opt/app/lib", v, host);
+                struct file f = {.role = WC_role_PART,
+                                 .path = print(s, "/opt/app/lib/libcudnn_%s.so.%d",
+                                               major == 9 ? "graph" : "ops_infer", major),
+                                 .part = major == 9 ? "graph" : "ops_infer",
+                                 .version = known ? v : WC_VERSION_NONE,
+                                 .source = known ? WC_version_source_BUILD_STRING
+                                                 : WC_version_source_UNKNOWN,
+                                 .asked_by = own ? facade : host,
+                                 .how = WC_operation_DLOPEN};
+                add_file(s, &f);
+                add_call(s, "cudnnCreate", host, facade, major == 9 ? 1002 : 14, WC_NULL);
+                assert_finds(s, print(s, "%sinit-failed %s", known ? "" : "parts-differ ",
+                                      own ? "part-from-other-installation" : "two-copies-loaded"));
+                if (known)
+                    continue;
+                assert_int_equal(s->found.p[0].object, facade);
+                assert_string_equal(s->found.p[1].explained_by, "parts-differ");
+                assert_true(
+                    has_fact(&s->found.p[0], f.part,
+                             print(s, "%d (which release is unknown)  /opt/app/lib", major)));
+            }
+}
+
 static void eight_has_a_status_of_its_own_for_versions(void **state) {
     (void)state;
     struct program p = sound(8, "535.104.05", 1);
@@ -344,6 +380,7 @@ int main(void) {
         cmocka_unit_test(a_container_gets_its_own_advice),
         cmocka_unit_test(a_symptom_stands_behind_its_cause),
         cmocka_unit_test(what_cudnn_says_of_its_parts_is_believed),
+        cmocka_unit_test(what_it_says_of_parts_from_elsewhere_is_believed),
         cmocka_unit_test(eight_has_a_status_of_its_own_for_versions),
         cmocka_unit_test(answers_are_no_failures),
         cmocka_unit_test(a_call_that_has_not_come_back_has_not_failed),

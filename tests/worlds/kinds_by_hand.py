@@ -251,6 +251,20 @@ def empty_element_finds_a_copy(s):
                  "the host refuses it")
 
 
+@kind("hand", ALONE, place=("venv", "toolkit", "modules", "conda"), host=("linked", "named"), search=("rpath",),
+      era=(8,), older=1)
+def part_in_the_working_directory(s):
+    """CUDA.jl#1896: LD_LIBRARY_PATH begins with ":", and a part of another release lies where the command is started."""
+    s.llp = ["", *(s.llp or [f"{s.home}/.mujoco/mujoco210/bin"])]
+    if not s.w.faulty:
+        return None
+    old, s.w.cwd = s.older(), f"{s.home}/rl-project"
+    name = s.part_name("ops_infer")
+    s.w.put(World.cudnn_files(old, s.cuda)[name], f"{s.w.cwd}/{name}")
+    return truth("set-mixed-elsewhere", (name, s.w.cwd, old, "LD_LIBRARY_PATH"), "libcudnn_ops_infer",
+                 "LD_LIBRARY_PATH begins with an empty element", f"{name} of {old} lies in {s.w.cwd}")
+
+
 @kind("hand", HIDES_ABSENCE, place=("venv",), host=("package", "linked", "ctypes", "path"))
 def wheels_linked_to_a_cache(s):
     """uv#12003: the environment is of links into the installer's cache, and the cache was pruned."""
