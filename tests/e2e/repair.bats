@@ -2397,6 +2397,62 @@ C
     never bad-file reinstall
 }
 
+# A host that opens its own set by path, and then a name that this set does not have (koharu#694).
+@test "a name without a number leads to a facade that uses the parts of another set: a link in that set" {
+    make_standin 9.21.0 own --create-status 0
+    mkdir other
+    "${CC:-cc}" -shared -fPIC -xc - -Wl,-soname,libcudnn.so.9 -o other/libcudnn.so.9 -ldl <<'C'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <string.h>
+size_t cudnnGetVersion(void) { return 92200; }
+int cudnnCreate(void **handle) {
+    void *part = dlopen("libcudnn_graph.so.9", RTLD_NOW), *create = part ? dlsym(part, "cudnnCreate") : handle;
+    Dl_info info;
+    return part && dladdr(create, &info) && strstr(info.dli_fname, "/other/") ? 0 : 1002;
+}
+C
+    ln -s libcudnn.so.9 other/libcudnn.so
+    "${CC:-cc}" -xc - -o opens -ldl <<'C'
+#include <dlfcn.h>
+int main(void) {
+    void *handle, *part = dlopen("own/libcudnn_graph.so.9", RTLD_NOW), *facade = dlopen("own/libcudnn.so.9", RTLD_NOW);
+    void *library = dlopen("libcudnn.so", RTLD_NOW);
+    int (*create)(void **) = library ? (int (*)(void **))dlsym(library, "cudnnCreate") : 0;
+    return !part || !facade || !create || create(&handle);
+}
+C
+    export LD_LIBRARY_PATH=$PWD/own:$PWD/other
+    run -1 "$CMD" run --quiet --log logs/ -- ./opens
+    "$CMD" report --json logs >report.json || true
+    is "$(jq -r '.findings[0] | .id, .fix[0].checked, .fix[0].command' report.json)" "parts-differ
+replayed
+ln -s libcudnn.so.9 $PWD/own/libcudnn.so"
+    eval "$(jq -r '.findings[0].fix[0].command' report.json)"
+    run -0 ./opens
+}
+
+@test "a link on the way to a path leads to the wrong one of several directories: it is turned" {
+    make_standin 8.5.0 cuda-12.0/lib64
+    make_standin 8.9.2 cuda-12.4/lib64
+    mkdir -p cuda-12.1/lib64 # in which there is none
+    ln -s cuda-12.0 cuda
+    printf '#include <dlfcn.h>\n#include <stdio.h>\nint main(void) {\n    void *library = dlopen("%s/cuda/lib64/libcudnn.so.8", RTLD_NOW);\n    return printf("version %%zu\\n", ((size_t (*)(void))dlsym(library, "cudnnGetVersion"))()) < 0;\n}\n' "$PWD" |
+        "${CC:-cc}" -xc - -o opens -ldl
+    export WHICHCUDNN_EXPECT='>=8.8,<9'
+    "$CMD" run --quiet --log logs/ -- ./opens
+    "$CMD" report --json logs >report.json || true
+    is "$(jq -c '.findings[0].fix[0] | [.command, .checked]' report.json)" "[\"ln -sfn cuda-12.4 $PWD/cuda\",\"replayed\"]"
+    eval "$(jq -r '.findings[0].fix[0].command' report.json)"
+    run -0 ./opens
+    is "$output" "version 8902"
+    # A directory that is none is not replaced.
+    rm cuda && cp -r cuda-12.0 cuda && rm logs/*
+    "$CMD" run --quiet --log logs/ -- ./opens
+    "$CMD" report --json logs >report.json || true
+    run ! jq -e '.findings[].fix[] | select(.command) | .command | contains("ln -sfn cuda-12")' report.json
+}
+
 @test "a line that may not have been reached is not the one to change" {
     make_standin 8.9.2 good
     make_standin 8.5.0 old

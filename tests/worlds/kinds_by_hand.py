@@ -162,6 +162,35 @@ def alternatives_turned(s):
                  "cudnnGraphVersionCheck is not there")
 
 
+@kind("arrangement", NEITHER_CACHE_NOR_SECOND, place=("container",))
+def driver_of_the_machine_that_built_the_image(s):
+    """nvidia-docker#1488: the image has the libcuda of where it was built, beside what the machine's driver brings."""
+    release = s.w.rng.choice(("580.95.05", "590.44.01"))
+    s.w.put(stock.driver("CUDA", 803), f"{SYSTEM}/libcuda.so.{release}")
+    if not s.w.faulty:
+        return None
+    s.w.remove(f"{SYSTEM}/libcuda.so.1")
+    s.w.link(f"{SYSTEM}/libcuda.so.1", f"libcuda.so.{release}")
+    return truth("mixed-driver", (release, "libcuda.so.1"), "libcuda", f"libcuda.so.1 leads to {release} of the image",
+                 "the module is 580.82.07", "cuInit fails", "cudnnCreate fails")
+
+
+@kind("arrangement", ALONE, place=("venv",), host=("package",), framework=("torch", "visionkit"), demand=True, older=1,
+      era=(8, 9), cuda=("11", "12"))
+def toolkit_by_the_wrong_link(s):
+    """Paddle#34987: /usr/local/cuda leads to the toolkit before the last, which has an older cuDNN."""
+    old, root = s.older(), "/usr/local"
+    s.w.copy_of_cudnn(f"{root}/cuda-{stock.TOOLKITS[s.cuda]}/lib64", s.version, s.cuda)
+    s.w.copy_of_cudnn(f"{root}/cuda-{s.cuda}.0/lib64", old, s.cuda)
+    s.w.link(f"{root}/cuda", f"cuda-{s.cuda}.0" if s.w.faulty else f"cuda-{stock.TOOLKITS[s.cuda]}")
+    uninstall(s, s.package)
+    rebuild(s, ":".join((f"{root}/cuda/lib64", *s.cuda_dirs)))
+    if not s.w.faulty:
+        return None
+    return truth("older-first", (f"{root}/cuda", old), "libcudnn", f"{root}/cuda leads to {old}",
+                 f"{s.version} lies in the toolkit beside it", "the host refuses it")
+
+
 @kind("arrangement", ALONE, place=("container", "venv", "toolkit", "modules", "conda"))
 def compat_driver_in_front(s):
     """nvidia-docker#1256: the image's forward-compatible libcuda, beside a driver that it does not fit."""

@@ -319,6 +319,8 @@ static bool is_of_other_release(struct making *m, const char *name, const char *
         WC_FIRST(o, m->s->objects, wc_str_same(wc_real_path_of(o), file));
     struct wc_version asked = wc_name_read(name).version;
 
+    if (wc_name_kind_of(name) == WC_NAME_DRIVER)
+        return false; /* libcuda.so.1 is of all */
     if (!wc_name_is_cudnn(name))
         asked.minor = asked.patch = asked.build = -1;
     else if (known && !wc_version_agree(asked, known->version))
@@ -466,6 +468,25 @@ static void turn_alternative(struct making *m, const struct wc_object *o) {
     }
 }
 
+/* A link on the way to a file leads to one of several directories: /usr/local/cuda to that of a
+ * toolkit (Paddle#34987). */
+static void turn_link(struct making *m, const char *path) {
+    for (const char *on = make_directory_of(m, path); on && on[1]; on = make_directory_of(m, on)) {
+        const char *real = make_real_path(m, on), *up = make_directory_of(m, on);
+        const struct entries beside = make_entries(m, up);
+        if (!up || !wc_same_directory(real, make_format(m, "%s/-", make_real_path(m, up))) ||
+            strcmp(wc_base_name(real), wc_base_name(on)) == 0)
+            continue;
+        WC_EACH(entry, beside) {
+            const char *to = make_format(m, "%s/%s", up, *entry);
+            if (wc_str_starts(*entry, wc_base_name(on)) &&
+                !wc_str_same(make_real_path(m, to), real) &&
+                make_is_there(m, make_format(m, "%s%s", to, path + strlen(on))))
+                make_one(m, (struct edit){.kind = EDIT_LINK, .path = on, .target = *entry});
+        }
+    }
+}
+
 /* ---- under its own ---- */
 
 static const char *joined(struct making *m, const struct entries *directories) {
@@ -512,6 +533,9 @@ void make_reached(struct making *m) {
         if (!name || !wc_str_ends(name, ".so"))
             continue;
         turn_alternative(m, o);
+        WC_EACH(other, m->s->objects) /* the set that another name found */
+            if (other->r.role == WC_role_FACADE && other->r.mapped)
+                link_in(m, make_directory_of(m, other->r.path), name);
         WC_EACH(p, m->s->packages)
             if (p->r.installation_path)
                 link_in(m, make_format(m, "%s/lib", p->r.installation_path), name);
@@ -522,18 +546,21 @@ void make_reached(struct making *m) {
             add_other_copies(m, o);
             if (o->r.real_path) /* its link may be to the wrong one of several there */
                 link_in(m, make_directory_of(m, o->r.path), wc_base_name(o->r.path));
+            turn_link(m, o->r.path);
         }
     WC_EACH_ROW(stack, m->stacks) /* the same of one for which a host was refused */
         WC_EACH(file, (*stack)->files)
             if (file->r.link && wc_name_kind_of(file->r.path) == WC_NAME_FACADE)
                 link_in(m, make_directory_of(m, file->r.path), wc_base_name(file->r.path));
     WC_EACH(o, m->s->objects) /* the loaded driver may be another system's (cuml#6218) */
-        if (o->r.mapped && wc_name_kind_of(wc_path_of(o)) == WC_NAME_DRIVER)
+        if (o->r.mapped && wc_name_kind_of(wc_path_of(o)) == WC_NAME_DRIVER) {
+            link_in(m, make_directory_of(m, o->r.path), wc_base_name(o->r.path));
             WC_EACH_ROW(place, driver_places) {
                 const char *file = make_format(m, "%s/libcuda.so.1", *place);
                 if (make_is_there(m, file))
                     make_path_to(m, file);
             }
+        }
     WC_EACH(failure, m->s->failures) {
         const char *version = version_wanted(failure);
         const bool needs_damaged = failure->reason == WC_REASON_BAD_FILE &&

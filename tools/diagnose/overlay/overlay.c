@@ -36,7 +36,8 @@ static void put(struct overlay *o, const char *path, struct disk_entry entry) {
     if (strstr(wc_base_name(path), ".so") && disk_mount(&o->library_cache->disk, path))
         overlay_fail(o, "a file that it would replace is a mount and cannot be removed");
     if ((entry.kind == DISK_FILE || entry.kind == DISK_LINK) &&
-        wc_is_directory(o->view.files, path))
+        wc_is_directory(o->view.files, path) &&
+        wc_str_same(overlay_real_path(o, path), path)) /* no link, which it would replace */
         overlay_fail(o, "a directory exists where it would install a file");
     const char *directory = entry.kind != DISK_GONE ? overlay_directory(o, path) : "";
     if (*directory && !overlay_is_there(o, directory)) /* nor, perhaps, those above it */
