@@ -126,6 +126,46 @@ static void a_part_that_is_found_no_more_is_missing(void **state) {
     replay_end(&r);
 }
 
+/* A variable finds a bundled facade by another path (CTranslate2#1826): it asks as before, and no
+ * other facade for it, which would find the part. */
+static void a_facade_is_itself_by_any_path(void **state) {
+    static const char grafted[] = "libcudnn-74a4c495.so.9.1.0";
+    static const char *const needed[] = {"libcudnn.so.9", grafted, NULL};
+    struct environment *e = *state;
+    const struct edit set = {.kind = EDIT_SET, .name = "LD_LIBRARY_PATH", .value = "/two.libs"};
+    struct outcome base, after;
+    struct wc_record r;
+    struct replay replay;
+
+    put_library(e, "/one/libcudnn.so.9", "9.1.0");
+    put_library(e, "/one/libcudnn_cnn.so.9", "9.1.0");
+    write_image(in(e, "/two.libs/%s", grafted),
+                &(struct image){.soname = grafted, .version = WC_VERSION_NONE});
+    write_bytes("/two/beside", "", 0);
+    put_host(e, NULL, NULL);
+    write_image(e->host, &(struct image){.soname = "libframe.so",
+                                         .needed = needed,
+                                         .runpath = "/one:/two/../two.libs",
+                                         .version = WC_VERSION_NONE});
+    observe(e, NULL, NULL);
+    wc_record_begin(&r, WC_KIND_failure);
+    r.u.failure.request = 2;
+    r.u.failure.operation = WC_operation_DLOPEN;
+    r.u.failure.name = "libcudnn_cnn.so.9";
+    r.u.failure.caller = in(e, "/two/../two.libs/%s", grafted);
+    source_add(e->log, &r);
+    assert_null(replay_begin(&replay, e->log));
+    replay_play(&replay, &no_edits, &base);
+    assert_int_not_equal(base.got[0].files, 0);
+    assert_int_equal(base.got[1].files, 0);
+    play(&replay, &set, &after);
+    assert_int_not_equal(after.got[0].files, 0);
+    assert_int_equal(after.got[1].files, 0);
+    outcome_end(&after);
+    outcome_end(&base);
+    replay_end(&replay);
+}
+
 /* What failed for a reason that no file shows fails again, until another file comes in. */
 static void what_was_refused_is_refused_again(void **state) {
     struct environment *e = *state;
@@ -237,6 +277,7 @@ int main(void) {
         IN_ENVIRONMENT(an_edit_changes_what_comes_in),
         IN_ENVIRONMENT(what_is_taken_away_is_missing),
         IN_ENVIRONMENT(a_part_that_is_found_no_more_is_missing),
+        IN_ENVIRONMENT(a_facade_is_itself_by_any_path),
         IN_ENVIRONMENT(what_was_refused_is_refused_again),
         IN_ENVIRONMENT(an_idle_facade_has_no_parts),
         IN_ENVIRONMENT(demands_that_no_file_states_are_carried_over),

@@ -145,11 +145,12 @@ static bool is_object(const struct loaded *o, const struct wc_object *known) {
 /* or_same: or, as after an edit, another file of that library: "libcudnn_graph.so.9.1.0",
  * "libcudnn_graph.so.9". */
 static const struct loaded *loaded_as(const struct play *p, const char *path, bool or_same) {
+    const struct library *file = path ? library_cache_get(p->r->library_cache, path, NULL) : NULL;
     const struct loaded *same = NULL;
 
     for (size_t i = 0; path && i < p->sim.n; i++) {
         const struct loaded *o = p->sim.objects[i];
-        if (is_path_of(o, path))
+        if (is_path_of(o, path) || (file && o->library == file))
             return o;
         if (!same && or_same && is_known_library(path) &&
             (wc_name_fits(path, o->about.path, o->search.soname) ||
