@@ -733,6 +733,16 @@ END
     printf 'import ctypes\nctypes.CDLL("libcudnn.so.9").cudnnGetVersion()\ntry: ctypes.CDLL("libcudnn.so.9.99.0")\nexcept OSError: pass\n' >main.py
     run -0 --separate-stderr env LD_LIBRARY_PATH="$PWD/lib" "$CMD" run --log "$PWD/log" -- "$PY" main.py
     [[ $stderr != *unexplained* && $stderr != *9.99* ]]
+    # A library of CUDA has in its SONAME what the linker asks for, which a major may not be (mxnet#20279).
+    mkdir cuda
+    "${CC:-cc}" -shared -xc /dev/null -Wl,-soname,libnvrtc.so.11.1 -o cuda/libnvrtc.so.11.1.74
+    local asked
+    for asked in 11.2 11.1; do
+        printf 'import ctypes\nctypes.CDLL("libcudnn.so.9")\nctypes.CDLL("libnvrtc.so.%s")\n' "$asked" >main.py
+        run -1 --separate-stderr env LD_LIBRARY_PATH="$PWD/lib:$PWD/cuda" "$CMD" run --log "$PWD/nvrtc-$asked" -- "$PY" main.py
+        is "$asked $("$CMD" report --json "nvrtc-$asked" | jq '[.. | objects | select(.edit? == "link")] | length > 0')" \
+            "$asked $([ "$asked" = 11.1 ] && echo true || echo false)"
+    done
 }
 
 # ---- doing it ----

@@ -313,19 +313,19 @@ static bool link_searched(struct making *m, const struct wc_failure *failure,
 /* ---- under another name ---- */
 
 /* Under such a name it would be taken for what it is not. What CUDA's libraries have after the
- * major is not a release: libcudart.so.11.0 is of 11.8. */
+ * major is not a release: libcudart.so.11.0 is the SONAME of 11.8, too. But what was linked with
+ * libnvrtc.so.11.2 may call what libnvrtc.so.11.1 lacks (mxnet#20279). */
 static bool is_of_other_release(struct making *m, const char *name, const char *file) {
+    const bool ours = wc_name_is_cudnn(name);
+    const struct library *l = ours ? NULL : library_cache_get(m->libraries, file, NULL);
     const struct wc_object *known =
-        WC_FIRST(o, m->s->objects, wc_str_same(wc_real_path_of(o), file));
-    struct wc_version asked = wc_name_read(name).version;
+        WC_FIRST(o, m->s->objects, ours && wc_str_same(wc_real_path_of(o), file));
+    const struct wc_version asked = wc_name_read(name).version;
+    const char *own = (l ? l->search.soname : NULL) ?: wc_base_name(file);
 
-    if (wc_name_kind_of(name) == WC_NAME_DRIVER)
-        return false; /* libcuda.so.1 is of all */
-    if (!wc_name_is_cudnn(name))
-        asked.minor = asked.patch = asked.build = -1;
-    else if (known && !wc_version_agree(asked, known->version))
-        return true;
-    return !wc_version_agree(asked, wc_name_read(wc_base_name(file)).version);
+    return wc_name_kind_of(name) != WC_NAME_DRIVER && /* libcuda.so.1 is of all */
+           !((!known || wc_version_agree(asked, known->version)) &&
+             wc_version_agree(asked, wc_name_read(own).version));
 }
 
 /* What is there is of no use: an empty directory, as `docker run -v FILE:FILE` makes one where
