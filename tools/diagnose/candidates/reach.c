@@ -473,10 +473,9 @@ static void turn_alternative(struct making *m, const struct wc_object *o) {
 static void turn_link(struct making *m, const char *path) {
     for (const char *on = make_directory_of(m, path); on && on[1]; on = make_directory_of(m, on)) {
         const char *real = make_real_path(m, on), *up = make_directory_of(m, on);
-        const struct entries beside = make_entries(m, up);
-        if (!up || !wc_same_directory(real, make_format(m, "%s/-", make_real_path(m, up))) ||
-            strcmp(wc_base_name(real), wc_base_name(on)) == 0)
-            continue;
+        const bool is_link = up && strcmp(wc_base_name(real), wc_base_name(on)) != 0 &&
+                             wc_same_directory(real, make_format(m, "%s/-", make_real_path(m, up)));
+        const struct entries beside = make_entries(m, is_link ? up : NULL);
         WC_EACH(entry, beside) {
             const char *to = make_format(m, "%s/%s", up, *entry);
             if (wc_str_starts(*entry, wc_base_name(on)) &&
