@@ -194,8 +194,8 @@ static void facade_differs(struct wc_diagnosis *d, const struct wc_object *facad
     wc_case_end(c);
 }
 
-/* It is believed where we cannot look: what cuDNN says of its parts. A call of no known library (in
- * a replay, which has no contents of files) counts where they come from elsewhere. */
+/* Where we cannot look into the parts, cuDNN's own check is believed. A call of no known library
+ * (in a replay, which has no contents of files) counts where they come from elsewhere. */
 static const struct wc_call *said_of(const struct wc_stack *s, const struct set *set) {
     const bool doubtful = WC_ANY(o, s->objects, is_doubtful(s, set, o));
     const bool foreign =

@@ -584,7 +584,7 @@ static const char *package(struct wc_arena *memory, const struct edit *e) {
 }
 
 /* "cuDNN >=9.8,<10 for CUDA 12". A set that begins at the newest known
- * release is no requirement: the release that the host was made with is not known. */
+ * release is not a requirement: the release that the host was made with is not known. */
 static const char *placed(struct wc_arena *memory, const struct edit *e) {
     const bool is_cudnn = wc_str_same(e->name, "cudnn");
     const char *set = e->value && wc_str_starts(e->value, "==") ? e->value + 2 : e->value ?: "";

@@ -58,15 +58,14 @@ static char *next_word(const char **line) {
     return *word ? must_format("%.*s", (int)(*line - word), word) : NULL;
 }
 
-/* With the values of variables that the lines so far assign, or the process has:
- * "$CONDA_PREFIX/lib". */
+/* With the values of variables of the lines so far, or of the process: "$CONDA_PREFIX/lib". */
 static const char *expanded(const struct reading *r, const char *text) {
     const struct wc_strings none = {NULL, 0}, *of_process = r->variables ?: &none;
     int most = 8; /* a value may name its own variable */
 
     for (size_t i = r->assigned.n + of_process->n; i-- > 0;) {
         const char *variable =
-            i < of_process->n ? of_process->p[i] : r->assigned.p[i - of_process->n];
+            i < of_process->n ? of_process->p[i] : r->assigned.p[i - of_process->n]; /* NOLINT */
         const int n = (int)strcspn(variable, "=");
         if (strncmp(variable, r->name, (size_t)n) == 0 && !r->name[n])
             continue; /* its value does not show that the line sets it */
@@ -370,7 +369,7 @@ static void read_start(struct reading *r, const char *file, int n, const char *b
         return;
     if (at == text + 1 || (!word && strcspn(text + 1, "$") < strcspn(text + 1, " ;&|")))
         word = text + 1; /* a script, or "${PYTHON:-python3} SCRIPT" */
-    const size_t length = strcspn(word ?: "", " \t;&|<>()");
+    const size_t length = word ? strcspn(word, " \t;&|<>()") : 0;
     for (size_t i = 0; i < length; i++)
         pattern = wc_arena_format(r->memory, "%s%s%c", pattern,
                                   strchr(".[*^$", word[i]) ? "\\" : "", word[i]);

@@ -48,7 +48,7 @@ struct report {
     bool was_cut_off;                /* killed, by what it was in the middle of */
     char fingerprint[17];
     /* "killed by SIGSEGV, during cudnnCreate", "with status 1", "by exit"; and after the name of a
-     * process: "ended with status 1". NULL: the source is no log, nothing has ended. */
+     * process: "ended with status 1". NULL: the source is not a log, nothing has ended. */
     const char *ending, *ended;
 #define ENDED_NORMALLY "ended normally"
 #define ENDED_BY_EXIT "exited" /* with which status only its parent has seen */

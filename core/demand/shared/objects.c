@@ -140,7 +140,7 @@ const char *wc_variable(const struct wc_stack *s, const char *name) {
     const size_t n = wc_str_length(name);
 
     WC_EACH_ROW(list, lists)
-        WC_EACH(e, *list) /* the name alone: it was unset */
+        WC_EACH(e, *list) /* a name without "=": it was unset */
             if (*e && wc_str_starts(*e, name) && ((*e)[n] == '=' || !(*e)[n]))
                 return (*e)[n] ? *e + n + 1 : NULL;
     return NULL;

@@ -468,7 +468,7 @@ static void turn_alternative(struct making *m, const struct wc_object *o) {
     }
 }
 
-/* A link on the way to a file leads to one of several directories: /usr/local/cuda to that of a
+/* A link on the way to a file points to one of several directories: /usr/local/cuda to that of a
  * toolkit (Paddle#34987). */
 static void turn_link(struct making *m, const char *path) {
     for (const char *on = make_directory_of(m, path); on && on[1]; on = make_directory_of(m, on)) {

@@ -488,7 +488,7 @@ static bool install_in_debian(struct overlay *o, const struct where *w, const st
     const char *directory = debian_directory(o, w, e->name), *status = read_all(o, status_of_dpkg);
     const char *said = debian_version(o, status, e->name), *listed;
 
-    if (old && strstr(e->name, "-dev")) /* its links lead to whichever release is there */
+    if (old && strstr(e->name, "-dev")) /* its links point to whichever release is there */
         return true;
     if (!directory || !wc_version_known(release))
         return overlay_fail(o, unknown_content);

@@ -54,7 +54,7 @@ static const struct {
 #define NAME_MOST 16  /* characters of "cudnn version = " */
 #define WORD_MOST 256 /* longer words are broken: a search costs the square of a word's length */
 #define DISTINCT_MOST                                                                              \
-    1000 /* texts of one message: to tell them apart costs the square of their number */
+    1000 /* texts of one message: to compare them costs the square of their number */
 
 const struct message *messages_all(size_t *n) {
     *n = MESSAGES;
