@@ -161,7 +161,7 @@ static void look_for(const struct request *r, const char *name, struct wc_replay
     if (found && taken)
         return;
     for (size_t i = 0; (place = wc_replay_wanted(replay, i, name)); i++)
-        if (!examine_file(r, place, replay->rule[i]))
+        if (replay->is_there[i] && !examine_file(r, place, replay->rule[i]))
             examine_beside(r, name, place, wc_dir_length(place), replay->rule[i]);
     look_into_cache(r, name);
 }

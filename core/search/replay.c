@@ -18,6 +18,7 @@ static void note_directory(struct wc_replay *r, const struct wc_search_candidate
     wc_str_format(r->room, sizeof r->room, "%s %s%s", wc_enum_word(WC_ENUM_search_rule, c->rule),
                   c->directory[0] ? directory : "./", c->no_directory ? " (not there)" : "");
     r->directory[r->searched_count] = keep(r, directory);
+    r->is_there[r->searched_count] = !c->no_directory;
     r->rule[r->searched_count] = c->rule;
     r->searched[r->searched_count++] = keep(r, r->room);
 }
@@ -71,11 +72,9 @@ const char *wc_replay_taken(const struct wc_replay *r) {
 }
 
 const char *wc_replay_passed(const struct wc_replay *r, size_t i) {
-    for (size_t k = 0; k < r->others; k++) {
-        const struct wc_search_candidate *c = &r->other[k].c;
-        if (!c->beaten && c->state != WC_file_state_FITS && i-- == 0)
-            return c->path;
-    }
+    WC_EACH(f, WC_ITEMS(r->other, r->others))
+        if (!f->c.beaten && f->c.state != WC_file_state_FITS && i-- == 0)
+            return f->c.path;
     return NULL;
 }
 

@@ -25,6 +25,7 @@ struct wc_replay {
     const char *searched[WC_REPLAY_SEARCHED];
     const char *directory[WC_REPLAY_SEARCHED];    /* the same, bare */
     enum wc_search_rule rule[WC_REPLAY_SEARCHED]; /* by which each is searched */
+    bool is_there[WC_REPLAY_SEARCHED];            /* that directory */
     size_t searched_count, searched_more;
     struct wc_replay_file taken, other[WC_REPLAY_CANDIDATES];
     bool found;
