@@ -1714,6 +1714,9 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
     printf '{"argv": ["./host"],\n "env": {"LD_LIBRARY_PATH": "%s"}}\n' "$old" >home/.local/share/jupyter/kernels/gpu/kernel.json
     printf 'import glob, json, os, sys\nos.environ.update(json.load(open(glob.glob(os.path.expanduser("~/.local") + "/*/*/*/*/*.json")[0]))["env"])\nos.execv("./host", ["./host", "version"])\n' >main.py
     HOME=$PWD/home repaired python3 main.py
+    mkdir -p env/bin && cp host env/bin/ && mv home/.local/share env/ && sed -i "s#LD_LIBRARY_PATH\": \"[^\"]*#LD_LIBRARY_PATH\": \"$old#" env/share/jupyter/kernels/gpu/kernel.json
+    printf 'import glob, json, os, sys\nhere = os.getcwd() + "/env"\nos.environ.update(json.load(open(glob.glob(here + "/*/*/*/*/*.json")[0]))["env"])\nos.execv(here + "/bin/host", [here + "/bin/host", "version"])\n' >main.py
+    HOME=$PWD/home repaired python3 main.py
     # A script by its name alone; a value that a command prints.
     printf '#!/bin/sh\nexport LD_LIBRARY_PATH=`echo %s`\nexec "$@"\n' "$old" >bin/by-name
     chmod +x bin/by-name

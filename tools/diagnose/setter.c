@@ -509,9 +509,9 @@ enum { START_FILES = 5 };
 static const glob_t *start_files(const struct wc_stack *s) {
     static glob_t found[START_FILES];
     static char *of;
-    const struct wc_strings *words = &s->process.arguments;
-    /* Of a kernel of Jupyter's, which its program starts by its whole path. */
-    OWNED char *prefix = must_format("%s/../..", words->n ? words->p[0] : "");
+    const char *first = s->process.arguments.n ? s->process.arguments.p[0] : "";
+    /* Of a kernel of Jupyter's, which is started by its whole path: PREFIX/bin/python. */
+    OWNED char *prefix = must_format("%.*s", (int)wc_dir_above(first, wc_dir_length(first)), first);
     const struct {
         const char *root, *files;
     } usual[START_FILES] = {
