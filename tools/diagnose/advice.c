@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cause.h"
+#include "causes/driver.h"
 #include "command.h"
 #include "core/demand/finding.h"
 #include "core/knowledge/frameworks.h"
@@ -300,7 +301,6 @@ struct advice advice_for(const struct wc_stack *s, const struct wc_finding_recor
 #define ADVICE(holds, act, words)                                                                  \
     if (is_of_it && (holds) && (text = template_filled(memory, words, value_of, a)))               \
         return (struct advice){WC_ACTION_##act, text};
-#include "causes/driver.h"
 #include "core/demand/findings.def"
     return (struct advice){WC_ACTION_CHECK,
                            "whichcudnn explain describes the causes of such findings"};
