@@ -304,12 +304,12 @@ static void add_copies(struct making *m, const char *directory) {
             if (e.p[0] == '/')
                 make_add(m, &all, make_format(m, "%.*s", (int)e.n, e.p));
     WC_EACH(from, all) {
-        const struct wheel_list files = whole_set(m, *from);
+        const struct wheel_list files =
+            may_copy(m, *from, directory) ? whole_set(m, *from) : (struct wheel_list){NULL, 0};
         const char *number = files.n ? strrchr(files.p[0].file, '.') : NULL;
-        if (number && may_copy(m, *from, directory) &&
-            !WC_ANY(old, there,
-                    wc_name_is_cudnn(*old) && wc_str_ends(*old, number) &&
-                        !make_is_there(m, make_format(m, "%s/%s", *from, *old))))
+        if (number && !WC_ANY(old, there,
+                              wc_name_is_cudnn(*old) && wc_str_ends(*old, number) &&
+                                  !make_is_there(m, make_format(m, "%s/%s", *from, *old))))
             make_one(m,
                      (struct edit){
                          .kind = EDIT_COPY, .name = "cudnn", .path = directory, .target = *from});
