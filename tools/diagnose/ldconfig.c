@@ -24,7 +24,7 @@ static void include(struct reading *r, const char *of, const char *pattern) {
     const char *path = *pattern == '/'
                            ? pattern
                            : view_format(r->view, "%.*s/%s", (int)wc_dir_length(of), of, pattern);
-    const char *directory = view_format(r->view, "%.*s", (int)wc_dir_length(path), path);
+    const char *directory = view_directory(r->view, path);
     const struct entries all = view_entries(r->view, directory);
 
     if (all.n)
