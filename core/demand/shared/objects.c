@@ -147,10 +147,10 @@ const char *wc_variable(const struct wc_stack *s, const char *name) {
 }
 
 void wc_case_variable(struct wc_case *c, const char *name) {
-    const bool is_later = WC_ANY(e, c->d->s->summary.later_environment, wc_str_starts(*e, name));
-
     wc_case_named(c, name, wc_variable(c->d->s, name),
-                  is_later ? "environment at the end" : "environment at process start");
+                  WC_ANY(e, c->d->s->summary.later_environment, *e && wc_str_starts(*e, name))
+                      ? "environment when libcuda was looked for"
+                      : "environment at process start");
 }
 
 void wc_case_about(struct wc_case *c, const struct wc_object *o) {
