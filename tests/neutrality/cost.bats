@@ -19,10 +19,10 @@ executed() { # PRELOAD ARGUMENTS CALLS: instructions of the program
     sed -n 's/.*Collected : //p' "$BATS_TEST_TMPDIR/counted"
 }
 
-# Of two runs the difference is the calls' own: 10,000 and as many again to warm up, a tenth of that. To the
-# nearest number: what else a run does differs by a few hundred.
+# Of two runs the difference is the calls' own: 100,000, and a tenth of that to warm up. To the nearest number: what
+# else a run does differs by some thousands.
 one_call() { # PRELOAD ARGUMENTS
-    echo $((($(executed "$1" "$2" 20000) - $(executed "$1" "$2" 10000) + 5500) / 11000))
+    echo $((($(executed "$1" "$2" 200000) - $(executed "$1" "$2" 100000) + 55000) / 110000))
 }
 
 @test "a watched call costs at most 8 instructions more, with 13 arguments 19" {
