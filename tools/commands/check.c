@@ -89,7 +89,7 @@ static enum exit_code check(const struct source *lock, struct job *j, FILE *to) 
         }
     }
     if (observed == 0)
-        complain("%s", nothing ? nothing : "not observed: no cuDNN was loaded or asked for");
+        complain("%s", nothing ?: "not observed: no cuDNN was loaded or asked for");
     else if (options.json)
         json_print(stdout, json_pack("{s:b, s:o, s:O}", "drifted", drifted > 0, "lock",
                                      text_to_json(lock->path), "processes", list));

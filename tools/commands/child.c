@@ -262,7 +262,7 @@ bool trial_run(struct trial *t) {
         dup2(err[1], 2);
         if (t->instead)
             _exit(t->instead(t->arg));
-        execv(t->program ? t->program : "/proc/self/exe", t->arguments);
+        execv(t->program ?: "/proc/self/exe", t->arguments);
         _exit(127);
     }
     fd_end(&out[1]);

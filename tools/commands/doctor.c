@@ -222,7 +222,7 @@ static void check_place(void) {
         add("place", CHECK_ERROR, "make it, or set WHICHCUDNN_LOG to another directory",
             "%s: logs cannot be written here", place.directory);
     else if (statvfs(place.directory, &room) == 0 &&
-             room.f_bavail < LITTLE_ROOM / (room.f_frsize ? room.f_frsize : 1))
+             room.f_bavail < LITTLE_ROOM / (room.f_frsize ?: 1))
         add("place", CHECK_WARNING, "make room, or set WHICHCUDNN_LOG to another directory",
             "%s: hardly any room is left", place.directory);
     else
@@ -245,8 +245,8 @@ static void check_machine(bool has_libcuda) {
         names.release[0] = '\0';
     add("system", old ? CHECK_ERROR : CHECK_OK,
         old ? "2.17 is the oldest glibc that it knows" : NULL, "glibc %s, Linux %s, %s%s%s",
-        release, names.release, m->operating_system ? m->operating_system : names.machine,
-        m->container ? ", in a container: " : "", m->container ? m->container : "");
+        release, names.release, m->operating_system ?: names.machine,
+        m->container ? ", in a container: " : "", m->container);
     if (!m->driver)
         add("driver", CHECK_WARNING,
             "cuDNN can be loaded here, not used; to see which one is loaded that is enough",

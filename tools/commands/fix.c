@@ -125,7 +125,7 @@ static void print_plan(const struct job *j) {
         fprintf(l.to, "%s%s%s%s[%s]: ", command ? "whichcudnn: " : "",
                 paint_begin(l.colour, paint_of_severity(f->severity)),
                 wc_enum_word_raw(WC_ENUM_severity, f->severity), paint_end(l.colour), f->id);
-        print_format(l.to, "%s\n", f->title ? f->title : f->id);
+        print_format(l.to, "%s\n", f->title ?: f->id);
         WC_EACH(r, *of) {
             OWNED char *label = must_format("  %zu  ", (size_t)(r - of->p) + 1);
             OWNED char *outcome = repair_outcome(r, 0);
@@ -174,7 +174,7 @@ static int try_all(const struct job *j, int status, json_t *tried, const json_t 
         if (!steps_are_ours(&r->edits))
             continue;
         if (!options.json)
-            complain("trying: %s", r->command ? r->command : r->text);
+            complain("trying: %s", r->command ?: r->text);
         json_t *of = attempt_make(&(struct attempt){command, work, j, row, r, status});
         json_object_set_new(of, "repair", json_integer((json_int_t)i));
         json_array_append_new(tried, of);
@@ -219,8 +219,7 @@ static int fix_job(struct job *j, int status) {
         answer = (const enum exit_code[]){EXIT_NOTHING_WRONG, EXIT_ERRORS_FOUND, EXIT_NOT_REPAIRED,
                                           EXIT_UNEXPLAINED}[all.verdict];
         if (!options.json)
-            print_format(words(), "%s: %s\n", check_word(&all),
-                         all.because ? all.because : read->text);
+            print_format(words(), "%s: %s\n", check_word(&all), all.because ?: read->text);
         if (!options.json)
             print_plan(j);
     } else if (j->found.n > 0) {

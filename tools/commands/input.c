@@ -211,7 +211,7 @@ struct source *input_read_one(struct inputs *s, char *argument) {
     if (n > NAMED_MOST)
         fputs(", ...", names.to);
     OWNED char *text = sink_end(&names);
-    argument = argument ? argument : (char *)(*found)->path;
+    argument = argument ?: (char *)(*found)->path;
     complain("%s: %zu processes (%s) where one is expected; name it, as in %s:%lld", argument, n,
              text, argument, (long long)(*found)->pid);
     return NULL;

@@ -24,7 +24,7 @@ static int show(const struct option_row *o, char to[SHOWN_MOST]) {
     const char letter[] = {'-', o->letter, ',', ' ', '\0'};
 
     return snprintf(to, SHOWN_MOST, "%s--%s%s", o->letter ? letter : "", o->name,
-                    o->argument ? o->argument : "");
+                    o->argument ?: "");
 }
 
 static int print_help(const struct usage *u) {
@@ -73,7 +73,7 @@ static int not_taken(char **argv, const struct option_row *rows, const char *typ
 
 /* By which getopt_long names a row. */
 static int code_of(const struct option_row *rows, int i) {
-    return rows[i].letter ? rows[i].letter : UCHAR_MAX + 1 + i;
+    return rows[i].letter ?: UCHAR_MAX + 1 + i;
 }
 
 bool options_take_fail_on(const char *value) {

@@ -114,7 +114,7 @@ static bool load(struct trying *p, const char *path) {
 
     say("step dlopen");
     for (size_t i = 0; i < n && !p->cudnn; i++) {
-        name = path ? path : names[i];
+        name = path ?: names[i];
         p->cudnn = dlopen(name, RTLD_LAZY);
         words = p->cudnn ? NULL : dlerror();
         if (words && !*said)
@@ -178,7 +178,7 @@ static bool succeeds(const struct trying *p, bool of_driver, int status) {
     if (status != 0 && of_driver)
         say("failed returned CUresult %d", status);
     else if (status != 0)
-        say("failed returned %s (%d)", name ? name : "an unknown status", status);
+        say("failed returned %s (%d)", name ?: "an unknown status", status);
     return status == 0;
 }
 
@@ -288,7 +288,7 @@ static void like_trust(const struct like *l, struct trust *t) {
 
     trust_logs(t, &l->in.logs);
     if (p->directory && chdir(p->directory) != 0)
-        t->why = t->why ? t->why : must_format("%s: %s", p->directory, strerror(errno));
+        t->why = t->why ?: must_format("%s: %s", p->directory, strerror(errno));
     WC_EACH(variable, p->environment)
         if (strncmp(*variable, "LD_LIBRARY_PATH=", 16) == 0)
             trust_list(t, *variable + 16, ":;", NULL);
@@ -299,7 +299,7 @@ static void like_trust(const struct like *l, struct trust *t) {
             trust_path(t, o->r.path);
     trust_directory(t, directory, ".so");
     if (here < 0 || fchdir(here) != 0)
-        t->why = t->why ? t->why : must_format("the working directory: %s", strerror(errno));
+        t->why = t->why ?: must_format("the working directory: %s", strerror(errno));
 }
 
 /* Which of its files are gone or changed, as a list of texts. */
@@ -420,7 +420,7 @@ static bool probe(struct probed *p) {
 
 /* "cudnnCreate returned ...", "cudnnCreate: it was ended by SIGSEGV". The caller frees. */
 static char *stopped_text(const struct probed *p) {
-    const char *step = p->step ? p->step : "the start of the process";
+    const char *step = p->step ?: "the start of the process";
 
     if (p->trial.timed_out)
         return must_format("%s did not come back in time", step);
@@ -445,8 +445,8 @@ static char *answer_text(const struct probed *p) {
                            version, p->gpu);
     if (p->answer == ANSWER_NO_GPU)
         return must_format("no GPU to try on: %s; cuDNN %s is loaded%s%s", p->no_gpu, version,
-                           stopped ? ", " : "", stopped ? stopped : "");
-    return must_format("cuDNN does not work here: %s", stopped ? stopped : "it ended early");
+                           stopped ? ", " : "", stopped);
+    return must_format("cuDNN does not work here: %s", stopped ?: "it ended early");
 }
 
 /* What a program printed before it gave up. */
@@ -469,10 +469,9 @@ static void print_answer(const struct probed *p) {
             if (o->role != WC_role_FACADE && o->role != WC_role_PART)
                 continue;
             print_format(stdout, "  %s %s %s", o->role == WC_role_FACADE ? "facade  " : "part    ",
-                         wc_real_path_of(object), o->version ? o->version : "");
+                         wc_real_path_of(object), o->version ?: "");
             if (o->installation)
-                print_format(stdout, "  (%s %s)", o->installation,
-                             o->installation_version ? o->installation_version : "");
+                print_format(stdout, "  (%s %s)", o->installation, o->installation_version ?: "");
             putchar('\n');
         }
     if (p->like)
@@ -553,7 +552,7 @@ static int probe_like(const char *place, const char *shim, const char *directory
         inputs_complain(&like.in);
         answer = EXIT_USAGE;
     } else if (!like.process) {
-        complain("%s: no cuDNN was loaded there", like_log ? like_log : "the command");
+        complain("%s: no cuDNN was loaded there", like_log ?: "the command");
     } else if (like_log) {
         like_trust(&like, &trust);
     }

@@ -36,7 +36,7 @@ static const struct option_row rows[] = {
 
 /* False: it could not be written, which is printed. */
 static bool print_all(struct job *j) {
-    const char *path = html ? html : output;
+    const char *path = html ?: output;
     bool colour = options.colour && !markdown && (!output || strcmp(options.when, "always") == 0);
     struct sink text;
     FILE *to = path || markdown ? sink_begin(&text) : stdout;

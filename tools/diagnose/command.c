@@ -111,7 +111,7 @@ static const char *conda_spec(struct making *m, const char *spec) {
 
 /* The release that exists, as each of them writes it; "": the name is enough. */
 static const char *exact(struct making *m) {
-    const char *name = name_of(m), *release = m->edit->value ? m->edit->value : "";
+    const char *name = name_of(m), *release = m->edit->value ?: "";
     const char *sign = row_of(m)->sign;
 
     if (strncmp(release, "==", 2) == 0)
@@ -122,7 +122,7 @@ static const char *exact(struct making *m) {
 }
 
 static const char *wanted(struct making *m) {
-    const char *name = name_of(m), *spec = m->edit->value ? m->edit->value : "";
+    const char *name = name_of(m), *spec = m->edit->value ?: "";
 
     if (m->failed || strlen(spec) > SPEC_MOST || !is_of(spec, "=<>!~.,*+-:_") ||
         (*spec && !strchr("=<>!~", *spec)))
@@ -229,7 +229,7 @@ static const char *major(struct making *m) {
 /* The wheel that has the libraries of an archive. None is for a Jetson. */
 static const char *archived(struct making *m) {
     const struct edit *e = m->edit;
-    const char *package = format(m, "nvidia-cudnn-cu%s", e->target ?: "");
+    const char *package = format(m, "nvidia-cudnn-cu%s", e->target);
     const char *set = e->value ?: "", *pinned = wc_str_starts(set, "==") ? ".*" : "";
     const char *release = wheel_newest(package, format(m, "%s%s", set, pinned));
     struct manager of_new_folder;
@@ -536,7 +536,7 @@ const char *command_of_some(struct wc_arena *memory, const struct edits *all, si
         m.edit = &all->p[i];
         if (i >= from && (!fetches || (m.gone && installs(m.edit)))) {
             more = fetches ? NULL : one_more(&m, before);
-            made = more ? more : fetches ? of_package(&m, true) : one(&m);
+            made = more ?: fetches ? of_package(&m, true) : one(&m);
             command = format_in(memory, "%s%s%s", command,
                                 !*command || !*made ? ""
                                 : more              ? " "
@@ -577,10 +577,10 @@ const char *command_lacks(struct wc_arena *memory, const struct edits *edits,
 
 /* "NAME 2.8.0" of a release, "NAME>=2.8" of a set of them. */
 static const char *package(struct wc_arena *memory, const struct edit *e) {
-    const char *value = e->value ? e->value : "";
+    const char *value = e->value ?: "";
 
-    return format_in(memory, "%s%s%s", e->name ? e->name : "the package",
-                     wc_is_digit(*value) ? " " : "", value);
+    return format_in(memory, "%s%s%s", e->name ?: "the package", wc_is_digit(*value) ? " " : "",
+                     value);
 }
 
 /* "cuDNN >=9.8,<10 for CUDA 12". A set that begins at the newest known
@@ -602,7 +602,7 @@ static const char *placed(struct wc_arena *memory, const struct edit *e) {
         newest = NULL;
     return format_in(memory, "%s%s%s%s%s%s", newest ? "the newest " : "",
                      is_cudnn ? "cuDNN" : e->name, *set ? " " : "", set,
-                     e->target ? " for CUDA " : "", e->target ?: "");
+                     e->target ? " for CUDA " : "", e->target);
 }
 
 static const char *plain_of(void *making, const char *word) {
@@ -613,10 +613,10 @@ static const char *plain_of(void *making, const char *word) {
     const struct {
         const char *word, *value;
     } plain[] = {
-        {"name", e->name ? e->name : "?"},
+        {"name", e->name ?: "?"},
         {"value", has_value ? e->value : NULL},
-        {"path", e->path ? e->path : "?"},
-        {"target", e->target ? e->target : "?"},
+        {"path", e->path ?: "?"},
+        {"target", e->target ?: "?"},
         {"by", e->by},
         {"package", package(m->view.memory, e)},
         {"required", !e->because             ? ""
@@ -631,7 +631,7 @@ static const char *plain_of(void *making, const char *word) {
              ? ""
              : format(m, ", as its owner or root: chmod a+%s %s%s", mode_of(e), path, cudnn(m))},
         {"host", has_value ? package(m->view.memory, e)
-                           : format(m, "another release of %s", e->name ? e->name : "?")},
+                           : format(m, "another release of %s", e->name ?: "?")},
         {"driver", has_value ? format(m, "driver %s", e->value) : "the driver"},
     };
 

@@ -58,7 +58,7 @@ static bool newest_does(struct planning *p, const struct played *x) {
     struct played newest = {.edits = x->edits};
     struct edit *e = &newest.edits.p[0];
     const char *package =
-        wc_arena_format(p->candidates.memory, "nvidia-cudnn-cu%s", e->target ? e->target : "12");
+        wc_arena_format(p->candidates.memory, "nvidia-cudnn-cu%s", e->target ?: "12");
     const char *release = candidate_is_set(&x->edits) ? wheel_newest(package, e->value) : NULL;
     bool does;
 
@@ -579,7 +579,7 @@ static struct checked check(struct planning *p, const struct wc_finding_record *
     bool of_end = false, gone = false, lost = x && !x->outcome.why && !x->harmless;
 
     if (p->why || (x && x->outcome.why))
-        return (struct checked){CHECK_UNKNOWN, keep(p->plan, p->why ? p->why : x->outcome.why)};
+        return (struct checked){CHECK_UNKNOWN, keep(p->plan, p->why ?: x->outcome.why)};
     if (!x || !x->outcome.changes)
         return (struct checked){CHECK_NOTHING, x ? x->outcome.idle : p->proposal->idle};
     if (f && judge_is_shown(p, f, &of_end))
@@ -590,8 +590,7 @@ static struct checked check(struct planning *p, const struct wc_finding_record *
         (p->plan->n == 0 && x->left.errors + x->left.warnings > 0))
         return (struct checked){CHECK_BREAKS, lost                        ? judge_lost
                                               : because == judge_conflict ? conflict_of(p, x)
-                                              : because                   ? because
-                                                                          : judge_new};
+                                              : because ?: judge_new};
     if (f && ((!because && x->unsure) || because == judge_later || because == judge_hides))
         return (struct checked){CHECK_UNKNOWN, because ?: x->unsure};
     if (because && !gone && asks(f, OF_CALLS))
@@ -641,8 +640,7 @@ static void plan_finding(struct planning *p, size_t number) {
     if (p->proposal)
         return;
     if (!judge_is_shown(p, f, &of_end)) {
-        advise(p->plan, of, &p->source->stack, f, files, p->why ? p->why : unshown,
-               ADVICE_UNPLAYED);
+        advise(p->plan, of, &p->source->stack, f, files, p->why ?: unshown, ADVICE_UNPLAYED);
         return;
     }
     while (of->n < REPAIRS_MOST && (taken[of->n] = next_cure(p, f, of_end, taken, of->n)))
@@ -776,12 +774,11 @@ char *repair_outcome(const struct repair *r, size_t columns) {
     const size_t used = gives ? strlen(word) + wc_columns(gives) : 0;
 
     if (r->checked == REPAIR_NOT_CHECKED)
-        return must_format("not replayed: %s", r->why ? r->why : "not requested");
+        return must_format("not replayed: %s", r->why ?: "not requested");
     OWNED char *from = gives && r->from
                            ? layout_shortened(r->from, !columns         ? SIZE_MAX
                                                        : columns > used ? columns - used
                                                                         : 0)
                            : NULL;
-    return must_format("%s%s%s%s%s", word, from ? gives : "", from ? from : "",
-                       r->but ? "; but " : "", r->but ? r->but : "");
+    return must_format("%s%s%s%s%s", word, from ? gives : "", from, r->but ? "; but " : "", r->but);
 }

@@ -408,7 +408,7 @@ static void ask(struct play *p, struct replay_request *q) {
         return;
     }
     p->sim.missing_from = missing;
-    const struct loaded *o = loader_sim_open(&p->sim, file ? file : name_for(p, q, by), by);
+    const struct loaded *o = loader_sim_open(&p->sim, file ?: name_for(p, q, by), by);
     p->sim.ended = false;
     /* After an edit, another library may have that version without the function, and one that was
      * elsewhere may lack it. */
@@ -540,7 +540,7 @@ static void take(void *play, struct wc_record *r) {
             WC_FIRST(f, p->r->source->stack.searches,
                      f->r.later_path && wc_str_same(f->r.name, search->name) &&
                          wc_str_same(f->r.caller, search->caller));
-        if (own && strcmp(own->r.later_path, path ? path : "") != 0) {
+        if (own && strcmp(own->r.later_path, path ?: "") != 0) {
             search->later_path = own->r.later_path;
             search->later_takes = own->r.later_takes;
         }

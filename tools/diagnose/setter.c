@@ -521,8 +521,7 @@ static const glob_t *start_files(const struct wc_stack *s) {
         {"/etc", "{environment,profile,bash.bashrc,profile.d/*.sh}"},
         {wc_variable(s, "CONDA_PREFIX"), "{etc/conda/activate.d/*.sh,conda-meta/state}"},
         {wc_variable(s, "VIRTUAL_ENV"), "bin/activate"}};
-    char *now = must_format("%s:%s:%s:%s", usual[0].root ?: "", prefix, usual[3].root ?: "",
-                            usual[4].root ?: "");
+    char *now = must_format("%s:%s:%s:%s", usual[0].root, prefix, usual[3].root, usual[4].root);
     const bool known = of && strcmp(of, now) == 0;
 
     free(known ? now : of);

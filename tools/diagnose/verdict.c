@@ -213,10 +213,10 @@ static const char *format_end(struct wc_case *c, const struct wc_outside *outsid
     const struct wc_outcome_record *o = &c->d->s->outcome;
 
     if (!c->d->s->has_outcome)
-        return outside->how ? outside->how : "did not end well";
+        return outside->how ?: "did not end well";
     if (o->ending == WC_ending_SIGNALED)
         return wc_format(c, "was ended by %s",
-                         o->signal_name ? o->signal_name : wc_format(c, "signal %jd", o->signal));
+                         o->signal_name ?: wc_format(c, "signal %jd", o->signal));
     if (o->ending == WC_ending_EXITED)
         return wc_format(c, "ended with status %jd", o->exit_status);
     return "did not start";
@@ -226,9 +226,8 @@ static const char *format_failure(struct wc_case *c, const struct wc_failure *f)
     if (is_lookup(f))
         return wc_format(c, "last function that was not found: %s, asked for by %s",
                          wc_format_name(c, f->r.function), wc_format_caller(c, f));
-    return wc_format(c, "last request that failed: %s, asked for by %s%s%s",
-                     f->r.name ? f->r.name : "?", wc_format_caller(c, f),
-                     f->r.text ? "; the loader said: " : "", f->r.text);
+    return wc_format(c, "last request that failed: %s, asked for by %s%s%s", f->r.name ?: "?",
+                     wc_format_caller(c, f), f->r.text ? "; the loader said: " : "", f->r.text);
 }
 
 static const struct wc_failure *last_failure(const struct wc_stack *s, bool lookup) {
@@ -294,13 +293,11 @@ static void write_unexplained(struct wc_case *c, const struct wc_outside *outsid
         add_known(c, &known, format_failure(c, lookup));
     if (bad)
         add_known(c, &known,
-                  wc_format(c, "last status: %jd %s of %s", bad->r.status,
-                            bad->r.status_name ? bad->r.status_name : "",
-                            bad->r.function ? bad->r.function : "a call"));
+                  wc_format(c, "last status: %jd %s of %s", bad->r.status, bad->r.status_name,
+                            bad->r.function ?: "a call"));
     WC_EACH(u, s->unobserved)
         add_known(c, &known,
-                  wc_format(c, "not observed: %s: %s", u->r.what ? u->r.what : "something",
-                            u->r.why ? u->r.why : "?"));
+                  wc_format(c, "not observed: %s: %s", u->r.what ?: "something", u->r.why ?: "?"));
     WC_EACH(word, s->process.arguments)
         command = wc_format(c, "%s%s%s", command, command ? " " : "", *word);
     /* The program's messages explain every second end that nothing else does. */
@@ -372,7 +369,7 @@ static void write_text(const struct wc_stack *s, const struct wc_findings *f,
         write_not_observed(&c, f, outside, out);
         break;
     default:
-        out->text = out->finding->title ? out->finding->title : out->finding->id;
+        out->text = out->finding->title ?: out->finding->id;
     }
 }
 

@@ -244,7 +244,7 @@ static char *lacking_package(const struct source *of, const struct source *other
     *what = p->package;
     if (!p->package || other->in_part[WC_KIND_package])
         return NULL;
-    return must_copy(p->package_version ? p->package_version : "there");
+    return must_copy(p->package_version ?: "there");
 }
 
 /* ---- libraries ---- */
@@ -381,7 +381,7 @@ static void list_demands(struct texts *t) {
         if ((d->r.spec || d->r.built || is_lock(t->of)) &&
             d->r.demand_kind != WC_demand_kind_EXPECTATION)
             *MUST_ADD(t->p, t->n) =
-                (struct text){wc_arena_format(t->keep, "what %s requires", host ? host : "a host"),
+                (struct text){wc_arena_format(t->keep, "what %s requires", host ?: "a host"),
                               wc_arena_format(t->keep, "%s%s%s", d->r.spec,
                                               d->r.built ? " built with " : "", d->r.built),
                               &d->r};
@@ -396,8 +396,7 @@ static void list_bindings(struct texts *t) {
         const char *target = name_of(s, b->r.target, b->r.target_path);
         if (target)
             *MUST_ADD(t->p, t->n) = (struct text){
-                wc_arena_format(t->keep, "what %s is bound to", host ? host : "a host"), target,
-                NULL};
+                wc_arena_format(t->keep, "what %s is bound to", host ?: "a host"), target, NULL};
     }
 }
 

@@ -104,11 +104,10 @@ static void put_finding(FILE *to, const struct report *r, size_t i) {
 
     html(to, "<li class=\"finding %s\" data-finding=\"%zu\">", severity, i);
     html(to, "<h3>%zu. <span class=\"severity\">%s</span>: <span>%s%s</span>", i + 1, severity,
-         f->title ? f->title : "?", f->predicted ? " (predicted)" : "");
-    html(to, "<span class=\"id\"> %s</span></h3>\n<dl class=\"facts\">\n", f->id ? f->id : "?");
+         f->title ?: "?", f->predicted ? " (predicted)" : "");
+    html(to, "<span class=\"id\"> %s</span></h3>\n<dl class=\"facts\">\n", f->id ?: "?");
     WC_EACH(fact, f->facts) {
-        html(to, "<dt>%s</dt><dd><span>%s</span>", fact->name ? fact->name : "?",
-             fact->value ? fact->value : "not known");
+        html(to, "<dt>%s</dt><dd><span>%s</span>", fact->name ?: "?", fact->value ?: "not known");
         if (fact->source)
             html(to, "<span class=\"source\"> (%s)</span>", fact->source);
         fputs("</dd>\n", to);
@@ -281,7 +280,7 @@ static void fill_processes(FILE *to, const struct page *page) {
         const struct merged_process *p = &m->p[i];
         OWNED char *command = command_text(&p->report->source->stack.process);
         html(to, "<tr class=\"%s\"><td>%s</td><td>", verdict_word(p->report),
-             p->node ? p->node : "not known");
+             p->node ?: "not known");
         if (p->rank != WC_NULL)
             html(to, "rank %lld", (long long)p->rank);
         fprintf(to, "</td><td>%.*s", 2 * (p->depth < 16 ? p->depth : 16),

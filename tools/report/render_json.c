@@ -46,7 +46,7 @@ static json_t *stack_json(const struct report *r) {
 
 static json_t *source_json(const struct source *s) {
     static const struct log_file none;
-    const struct log_file *file = s->file ? s->file : &none; /* of one that is not a log */
+    const struct log_file *file = s->file ?: &none; /* of one that is not a log */
     json_t *damaged = JSON_EACH(
         d, file->damaged,
         json_pack("{s:I, s:o}", "line", (json_int_t)d->line, "reason", text_to_json(d->reason)));

@@ -71,7 +71,7 @@ char *render_summary_text(const struct merged *m, const struct summary_row *row)
 
     if (f)
         print_format(l.to, "%s: %s", wc_enum_word_raw(WC_ENUM_severity, f->severity),
-                     f->title ? f->title : f->id);
+                     f->title ?: f->id);
     else
         render_verdict_words(&l, row->report);
     if (who && inside)
@@ -134,7 +134,7 @@ static void print_all(struct layout *l, const void *what) {
     fputs("\nprocesses\n", l->to);
     WC_EACH(p, *m) { /* by node, rank and parent */
         if (p == m->p || !wc_str_same(p->node, node))
-            layout_row(l, 2, 4, "node %s", p->node ? p->node : "not known");
+            layout_row(l, 2, 4, "node %s", p->node ?: "not known");
         node = p->node;
         print_process(l, p);
     }

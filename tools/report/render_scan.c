@@ -15,7 +15,7 @@ static void print_copy(FILE *to, const struct wc_object_record *o, bool whole) {
     const char *source = wc_enum_word(WC_ENUM_version_source, o->version_source);
 
     print_format(to, "    %s %s  %s", library_label(o), wc_base_name(library_path(o)),
-                 version ? version : "version not known");
+                 version ?: "version not known");
     if (version && source)
         print_format(to, " (%s)", source);
     if (o->soname && strcmp(o->soname, wc_base_name(library_path(o))) != 0)

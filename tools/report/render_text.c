@@ -308,7 +308,7 @@ void render_verdict_words(struct layout *l, const struct report *r) {
                      paint_of_severity(c->finding->severity));
     else
         layout_label(l, words[c->verdict], c->verdict == WC_verdict_OK ? PAINT_OK : PAINT_WARNING);
-    layout_words(l, "%s", c->text ? c->text : "there was no memory for more words");
+    layout_words(l, "%s", c->text ?: "there was no memory for more words");
 }
 
 void render_copies(struct layout *l, const struct report *r, const char *before,
@@ -406,7 +406,7 @@ void put_fix_rows(struct wc_finding_page *page, const void *fixes) {
         const char *command = fix->command ? wc_page_keep(page, "%s", fix->command) : NULL;
         const bool whole = command && strlen(command) < sizeof(page->raw) - 1 &&
                            wc_page_lines(command, WC_PAGE_KEYS, true) <= COMMAND_LINES;
-        const char *text = wc_page_keep(page, "%s%s", fix->text ? fix->text : "?",
+        const char *text = wc_page_keep(page, "%s%s", fix->text ?: "?",
                                         command ? " (its command: report -v)" : "");
         label = repair_label(fix);
         struct wc_finding_row *row =
@@ -457,7 +457,7 @@ static void print_findings(struct layout *l, const struct report *r, bool found)
         fputs("facts\n", l->to);
         WC_EACH(fact, r->findings.p[i].facts) {
             layout_line(l, 2, 4);
-            layout_words(l, "%s: %s", fact->name, fact->value ? fact->value : "not known");
+            layout_words(l, "%s: %s", fact->name, fact->value ?: "not known");
             if (fact->source)
                 layout_together(l, "(%s)", fact->source);
             layout_end(l);

@@ -14,14 +14,14 @@
 
 const char *library_path(const struct wc_object_record *o) {
     if (o->real_path || o->path)
-        return o->real_path ? o->real_path : o->path;
-    return o->soname ? o->soname : "a file whose name is not known";
+        return o->real_path ?: o->path;
+    return o->soname ?: "a file whose name is not known";
 }
 
 const char *library_label(const struct wc_object_record *o) {
     const char *role = wc_enum_word(WC_ENUM_role, o->role);
 
-    return o->part ? o->part : role ? role : "object";
+    return o->part ?: role ?: "object";
 }
 
 const char *library_name(const struct wc_object_record *o) {
@@ -39,7 +39,7 @@ char *library_version(const struct wc_object_record *o) {
         return must_format("%s to %s", o->version_floor, o->version_ceiling);
     if (o->version_floor || o->version_ceiling)
         return must_format("not %s than %s", o->version_floor ? "older" : "newer",
-                           o->version_floor ? o->version_floor : o->version_ceiling);
+                           o->version_floor ?: o->version_ceiling);
     return NULL;
 }
 

@@ -148,7 +148,7 @@ static char *save_all(struct saved *s, const json_t *steps) {
     json_object_foreach(s->paths, path, unused) {
         OWNED char *to = must_format("%s/%d", s->folder, n++);
         char *trouble = access(path, W_OK) == 0 ? trouble_of_room(path) : trouble_of(path);
-        trouble = trouble ? trouble : link_tree(path, to);
+        trouble = trouble ?: link_tree(path, to);
         if (trouble)
             return trouble;
     }
@@ -297,8 +297,8 @@ static int do_all(const json_t *steps, const char *near) {
     good = good && !trouble;
     if (!trouble && !good && saved.journal) {
         trouble = put_back(&saved);
-        complain("%s%s%s%s", trouble ? "not put back: " : "put back what was there",
-                 trouble ? trouble : "", trouble ? "; this does it: whichcudnn fix --undo " : "",
+        complain("%s%s%s%s", trouble ? "not put back: " : "put back what was there", trouble ?: "",
+                 trouble ? "; this does it: whichcudnn fix --undo " : "",
                  trouble ? saved.journal : "");
     }
     if (!trouble)
@@ -381,7 +381,7 @@ static char *find_journal(const char *where, bool *named) {
     *named = where && wc_str_ends(where, ".json");
     if (*named)
         return must_copy(where);
-    where = where ? where : newest;
+    where = where ?: newest;
     if (found || !where)
         return found;
     bool is_directory = stat(where, &facts) == 0 && S_ISDIR(facts.st_mode);

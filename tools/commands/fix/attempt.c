@@ -250,8 +250,7 @@ static char *sandbox_there(const struct sandbox *s, const char *text) {
 /* Of a variable that is a list of directories: one before all others. */
 static void sandbox_put_in_front(const char *variable, const char *directory) {
     const char *before = getenv(variable);
-    OWNED char *list =
-        must_format("%s%s%s", directory, before && *before ? ":" : "", before ? before : "");
+    OWNED char *list = must_format("%s%s%s", directory, before && *before ? ":" : "", before);
 
     setenv(variable, list, 1);
 }
@@ -381,8 +380,7 @@ static char *make_repair(struct stage *s, const struct repair *r) {
     char *trouble = NULL;
     struct steps steps;
 
-    s->keep = must_format("%s%s%s", before ? before : "", before ? ", then " : "",
-                          r->command ? r->command : r->text);
+    s->keep = must_format("%s%s%s", before, before ? ", then " : "", r->command ?: r->text);
     steps_make(&steps, memory, &r->edits, NULL);
     if (steps.why)
         return must_copy(steps.why);

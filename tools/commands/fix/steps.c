@@ -93,7 +93,7 @@ static void add_places_of_file(struct making *m, const char *path) {
     trust_path(m->trust, both[1]);
     WC_EACH_ROW(one, both) {
         const char *environment = *one ? environment_around(m, *one) : NULL;
-        add_place(m, environment ? environment : above(m, *one, 1));
+        add_place(m, environment ?: above(m, *one, 1));
     }
 }
 
@@ -131,7 +131,7 @@ static void add_places_of_package(struct making *m, const struct edit *e) {
         add_place(m, root_of(m, e->environment));
     }
     /* pip goes there where it may not write elsewhere. */
-    if (manager.kind == MANAGER_PIP && home && access(e->environment ? e->environment : "/", W_OK))
+    if (manager.kind == MANAGER_PIP && home && access(e->environment ?: "/", W_OK))
         add_place(m, wc_arena_format(m->memory, "%s/.local", home));
 }
 
@@ -251,7 +251,7 @@ void steps_make(struct steps *s, struct wc_arena *memory, const struct edits *ed
                 struct trust *trust) {
     const struct user user = {.files = &disk_files, .path = getenv("PATH"), .yes = true};
     struct trust own = {.why = NULL};
-    struct making making = {s, memory, &user, trust ? trust : &own}, *m = &making;
+    struct making making = {s, memory, &user, trust ?: &own}, *m = &making;
 
     *s = (struct steps){.p = wc_arena_take(m->memory, (2 * edits->n + 1) * sizeof(*s->p))};
     if (edits->n == 0)

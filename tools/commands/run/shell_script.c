@@ -258,7 +258,7 @@ static bool start(struct shell s, char **w) {
 }
 
 void shell_programs_of(struct shell_programs *out, char **command, char **environment) {
-    OWNED char *here = get_current_dir_name(), *pwd = must_format("PWD=%s", here ? here : "");
+    OWNED char *here = get_current_dir_name(), *pwd = must_format("PWD=%s", here);
     char **real = environ;
 
     *out = (struct shell_programs){.in_turn = true};

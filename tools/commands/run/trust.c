@@ -161,7 +161,7 @@ static void become_owner(void *arg) {
     for (int fd = 3; fd < DESCRIPTORS_MOST; fd++)
         fcntl(fd, F_SETFD, FD_CLOEXEC);
     clearenv();
-    setenv("PATH", path ? path : "/usr/bin:/bin", 1);
+    setenv("PATH", path ?: "/usr/bin:/bin", 1);
     setenv("HOME", user ? user->pw_dir : "/", 1);
     setenv("USER", user ? user->pw_name : "", 1);
     for (int i = 0; prctl(PR_CAPBSET_DROP, i, 0, 0, 0) == 0; i++)

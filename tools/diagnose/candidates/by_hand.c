@@ -138,7 +138,7 @@ static struct entries cudas_of(struct making *m) {
  * known: the newest takes the place of all before it. NULL: none is left. */
 static const char *spec_for(struct making *m, const char *spec, const char *cuda) {
     static const char *const before_wheels[] = {"4.0.7", "5.1.10", "6.0.21", "7.6.5"};
-    const char *package = make_format(m, "nvidia-cudnn-cu%s", cuda ? cuda : "12");
+    const char *package = make_format(m, "nvidia-cudnn-cu%s", cuda ?: "12");
     const char *end = strchr(spec, ','), *newest;
     struct wc_spec set;
     char text[WC_VERSION_TEXT];
@@ -160,7 +160,7 @@ static const char *spec_for(struct making *m, const char *spec, const char *cuda
     if (wc_version_compare(floor, wc_spec_floor(&set)) == 0)
         return spec;
     return wc_spec_accepts(&set, floor) == WC_YES
-               ? make_format(m, ">=%s%s", wc_version_format(floor, text), end ? end : "")
+               ? make_format(m, ">=%s%s", wc_version_format(floor, text), end)
                : NULL;
 }
 
@@ -356,7 +356,7 @@ void make_by_hand(struct making *m) {
          * mixed. */
         const bool second =
             !has_cudnn(m, *directory, -1) && WC_ANY(other, directories, has_cudnn(m, *other, -1));
-        for (size_t i = 0; !second && i < (cudas.n ? cudas.n : 1); i++)
+        for (size_t i = 0; !second && i < (cudas.n ?: 1); i++)
             add_releases(m, &specs, *directory, cudas.n ? cudas.p[i] : NULL);
         add_copies(m, *directory);
         add_cuda(m, *directory, -1);

@@ -78,7 +78,7 @@ bool make_whole_cuda(struct making *m, const char *site, const struct wc_failure
                       : make_install(make_format(m, "nvidia-%s", row->package),
                                      make_format(m, "==%d.*", cuda), site);
         if (cuda < 13)
-            directories = make_format(m, "%s%s%s/nvidia/%s/lib", directories ? directories : "",
+            directories = make_format(m, "%s%s%s/nvidia/%s/lib", directories,
                                       directories ? ":" : "", site, row->folder);
     }
     if (cuda >= 13)

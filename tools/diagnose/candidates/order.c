@@ -67,7 +67,7 @@ static void change_line(struct making *m, const struct wc_object *o, const char 
         make_one(m, e);
         WC_EACH(package, m->s->packages) {
             const char *in = package->r.installation_path;
-            e.value = make_format(m, "%s/lib/libcudnn.so.%d", in ?: "", major);
+            e.value = make_format(m, "%s/lib/libcudnn.so.%d", in, major);
             if (in && strcmp(e.value, name) != 0 && make_is_there(m, e.value))
                 make_one(m, e);
         }

@@ -11,7 +11,7 @@
 #include "tools/diagnose/manager.h"
 
 static void fail(struct making *m, const char *why) {
-    m->proposal->why = m->proposal->why ? m->proposal->why : why;
+    m->proposal->why = m->proposal->why ?: why;
 }
 
 static void add(struct making *m, struct edit e) {
@@ -168,7 +168,7 @@ static const struct typed {
 
 /* into: an interpreter, or conda's prefix or its name; NULL: that of the process, if it has one. */
 static const char *find_environment(struct making *m, bool of_conda, const char *into) {
-    const char *python = into ? into : m->s->process.executable, *found = NULL;
+    const char *python = into ?: m->s->process.executable, *found = NULL;
     const char *root = of_conda || !into ? into : make_directory_of(m, make_directory_of(m, into));
     char site[PATH_MAX];
 
@@ -297,7 +297,7 @@ static void read_words(struct making *m, char **w) {
             fail(m, "the process does not get this variable");
     } else if (*w && (unsets || strcmp(*w, "export") == 0)) {
         while (*++w)
-            set(m, unsets || strchr(*w, '=') ? *w : make_format(m, "%s=%s", *w, getenv(*w) ?: ""));
+            set(m, unsets || strchr(*w, '=') ? *w : make_format(m, "%s=%s", *w, getenv(*w)));
     } else if (*w && strcmp(*w, "cd") == 0 && w[1] && !w[2] && *w[1] == '/') {
         m->proposal->directory = make_format(m, "%s", w[1]);
     } else if (*w && strcmp(wc_base_name(*w), "chmod") == 0) {

@@ -96,7 +96,7 @@ void make_without_element(struct making *m) {
     WC_EACH_ELEMENT(e, preload, " :")
         make_one(m, make_variable("LD_PRELOAD", make_without(m, preload, " :", i++)));
     WC_EACH(search, m->s->searches)
-        if (search->r.later_path && !wc_str_same(search->r.later_path, m->path ? m->path : ""))
+        if (search->r.later_path && !wc_str_same(search->r.later_path, m->path ?: ""))
             make_one(m, make_path(search->r.later_path));
 }
 
@@ -119,7 +119,7 @@ void make_cleaned(struct making *m) {
     static const char unexpanded[] = "${LD_LIBRARY_PATH";
     const char *value = "";
 
-    for (const char *rest = m->path ? m->path : ""; *rest;) {
+    for (const char *rest = m->path ?: ""; *rest;) {
         const size_t whole = element_length(rest);
         const char *at = memmem(rest, whole, unexpanded, sizeof(unexpanded) - 1);
         size_t from = 0, n = at ? (size_t)(at - rest) : whole;

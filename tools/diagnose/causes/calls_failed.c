@@ -33,9 +33,8 @@ static const char *cause_of(const struct wc_diagnosis *d, const struct wc_call_r
 
 static void emit(struct wc_diagnosis *d, const struct wc_call_record *r) {
     const struct wc_object *target = wc_object_of(d->s, r->target, r->target_path);
-    const char *name = r->status_name
-                           ? r->status_name
-                           : wc_status_name(r->status, target ? wc_major_of(target) : -1);
+    const char *name =
+        r->status_name ?: wc_status_name(r->status, target ? wc_major_of(target) : -1);
     const struct wc_object *driver = d->s->process.forked ? wc_driver_library(d->s) : NULL;
     const char *libcuda = NULL, *source = r->source ?: "watched call";
     struct wc_case *c = wc_case_begin(d, NULL, NULL);
@@ -49,7 +48,7 @@ static void emit(struct wc_diagnosis *d, const struct wc_call_record *r) {
     c->r.title = wc_format(c, "%s, called by %s, returned %s%s",
                            r->function ? wc_format_name(c, r->function) : "a call",
                            r->host_path ? wc_format_name(c, r->host_path) : "the host",
-                           name ? name : wc_format(c, "%jd", r->status),
+                           name ?: wc_format(c, "%jd", r->status),
                            libcuda ? ", in a child forked after the driver was loaded" : "");
     c->r.host = r->host;
     c->r.object = r->target;

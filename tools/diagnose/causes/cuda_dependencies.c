@@ -18,7 +18,7 @@ static void cuda_dependency_facts(struct wc_case *c) {
         if (wc_cuda_of(o) > 0) {
             const char *installation = wc_format_installation(c, o);
             wc_case_named(
-                c, o->r.part ? o->r.part : "CUDA dependency",
+                c, o->r.part ?: "CUDA dependency",
                 wc_format(c, "%s%s%s", wc_path_of(o), installation ? "  " : "", installation),
                 "link map");
         }
@@ -40,7 +40,7 @@ static void report_majors(struct wc_diagnosis *d, const struct wc_object *facade
         c->effect = WC_EFFECT_DOUBTED;
     c->r.title = wc_format(c, "%s is made for CUDA %d, %s is of CUDA %d",
                            wc_format_name(c, wc_name_of(facade)), made_for,
-                           wc_format_who(c, host ? host : other), cuda);
+                           wc_format_who(c, host ?: other), cuda);
     c->r.predicted = !own && !WC_ANY(f, d->s->failures, is_vain(d->s, f, made_for));
     wc_case_library(c, WC_FACT_CUDNN, facade);
     wc_case_cuda(c, facade);
@@ -254,7 +254,7 @@ static void report_foreign(struct wc_diagnosis *d, const struct wc_object *facad
     c->effect = meant ? WC_EFFECT_NONE : WC_EFFECT_DOUBTED;
     c->r.title = wc_format(c, "%s, used by %s, comes from another installation: %s",
                            wc_format_name(c, wc_path_of(foreign)),
-                           wc_format_name(c, wc_name_of(facade)), directory ? directory : "?");
+                           wc_format_name(c, wc_name_of(facade)), directory ?: "?");
     if (wc_is_cudnn(facade)) {
         wc_case_library(c, WC_FACT_CUDNN, facade);
         wc_case_cuda(c, facade);
@@ -315,7 +315,7 @@ void wc_find_cuda_dependency_differs(struct wc_diagnosis *d) {
             wc_found_before(d, WC_NULL, "cuda-major-differs", NULL))
             continue;
         const struct wc_object *by = wc_caller_of(s, f), *facade = wc_facade_of(s, by);
-        struct wc_case *c = wc_case_begin(d, facade ? facade : by, NULL);
+        struct wc_case *c = wc_case_begin(d, facade ?: by, NULL);
 
         /* The last requester may have continued without, to end for something else. */
         if (wc_ended_badly(s)     ? has_come(s, n.part) && is_of_other_cuda(s, f)

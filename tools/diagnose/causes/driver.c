@@ -110,8 +110,7 @@ void wc_find_driver_mixed(struct wc_diagnosis *d) {
     struct wc_case *c = wc_case_begin(d, libcuda, NULL);
     c->r.title = wc_format(c, "libcuda is of driver %s, the kernel module is %s", library.text,
                            wsl           ? "WSL's, whose libcuda is in /usr/lib/wsl/lib"
-                           : module.text ? module.text
-                                         : "of another one, by CUDA's own error");
+                           : module.text ?: "of another one, by CUDA's own error");
     driver_facts(c, libcuda, library, module);
     wc_case_fact(c, WC_FACT_CONTAINER, d->s->machine.container);
     wc_case_end(c);
@@ -154,7 +153,7 @@ static struct use newest_use(const struct wc_stack *s) {
         if (v.major < 11) /* libcudart.so.11.0 was the name in all of CUDA 11 */
             v.minor = n.version.minor;
         if (v.major > 0)
-            demand_more(s, &most, v, o, o->r.soname ? o->r.soname : wc_path_of(o), "SONAME");
+            demand_more(s, &most, v, o, o->r.soname ?: wc_path_of(o), "SONAME");
         if (o->r.role == WC_role_FACADE && o->r.mapped) {
             struct wc_cuda cuda = wc_cuda_of_set(s, o);
             v = (struct wc_version){cuda.major, -1, -1, -1};

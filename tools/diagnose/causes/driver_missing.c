@@ -83,7 +83,7 @@ static void facts(struct wc_case *c, const struct signs *signs) {
             wc_case_asked_by(c, *f);
         }
     if (s->has_machine) {
-        wc_case_fact(c, WC_FACT_KERNEL_MODULE, m->driver ? m->driver : "none loaded");
+        wc_case_fact(c, WC_FACT_KERNEL_MODULE, m->driver ?: "none loaded");
         if (m->gpu_devices != WC_NULL)
             wc_case_fact(c, WC_FACT_GPU_DEVICES,
                          m->gpu_devices ? wc_format(c, "%jd", m->gpu_devices) : "none");
@@ -94,10 +94,9 @@ static void facts(struct wc_case *c, const struct signs *signs) {
     WC_EACH(call, s->calls) {
         const struct wc_call_record *r = &call->r;
         if (wc_sort_of_call(s, r) == WC_STATUS_NOT_INITIALIZED)
-            wc_case_fact(
-                c, WC_FACT_INIT_FAILED,
-                wc_format(c, "%s returned %jd %s", r->function ? r->function : "a call", r->status,
-                          r->status_name ? r->status_name : "CUDNN_STATUS_NOT_INITIALIZED"));
+            wc_case_fact(c, WC_FACT_INIT_FAILED,
+                         wc_format(c, "%s returned %jd %s", r->function ?: "a call", r->status,
+                                   r->status_name ?: "CUDNN_STATUS_NOT_INITIALIZED"));
     }
 }
 
@@ -116,7 +115,7 @@ static const char *title(struct wc_case *c, const struct signs *signs) {
         return wc_format(c, "no GPU can be reached: %s", signs->unreached);
     if (r)
         return wc_format(c, "no NVIDIA driver here: %s, called by %s, failed",
-                         r->function ? r->function : "a call",
+                         r->function ?: "a call",
                          r->host_path ? wc_format_name(c, r->host_path) : "the host");
     return wc_format(c, "no NVIDIA driver: %s asked for %s, which was not found",
                      wc_format_caller(c, signs->request),

@@ -85,7 +85,7 @@ void wc_find_refused_by_system(struct wc_diagnosis *d) {
 /* What has to have the symbol version: the file, or the library that it is named after; NULL: any
  * may have the function. */
 static const char *library_of(const struct wc_said *u) {
-    return u->library ? u->library : u->version;
+    return u->library ?: u->version;
 }
 
 static void report_symbol_version(struct wc_diagnosis *d, const struct wc_failure *f) {
@@ -96,7 +96,7 @@ static void report_symbol_version(struct wc_diagnosis *d, const struct wc_failur
     const struct wc_object *by = wc_caller_of(d->s, f);
     int function = wc_function_find(u->symbol);
     struct wc_case *c = wc_case_begin(d, library, by && !wc_is_cudnn(by) ? by : NULL);
-    const char *lacks = wc_format_name(c, u->symbol ? u->symbol : u->version);
+    const char *lacks = wc_format_name(c, u->symbol ?: u->version);
     const char *refused = wc_format_name(c, u->file);
 
     if (!wc_symbol_version_matters(d->s, u) && !wc_was_the_end(d->s, f))
@@ -162,8 +162,8 @@ void wc_find_replaced_on_disk(struct wc_diagnosis *d) {
         c->r.title = wc_format(c, "%s was replaced on disk since the process loaded it",
                                wc_format_name(c, wc_name_of(o)));
         wc_case_library(c, WC_FACT_GOT, o);
-        wc_case_fact_from(c, WC_FACT_THERE_IS_NOW,
-                          file->r.version ? file->r.version : file->r.content, file->r.path);
+        wc_case_fact_from(c, WC_FACT_THERE_IS_NOW, file->r.version ?: file->r.content,
+                          file->r.path);
         wc_case_fact(c, WC_FACT_MIND,
                      "the process keeps the mapped file; files that it opens from now on are new");
         wc_case_end(c);

@@ -66,15 +66,13 @@ static bool is_whole(struct overlay *o, const char *directory, struct wc_version
 }
 
 static bool place(struct overlay *o, const struct edit *e) {
-    const char *directory = overlay_real_path(o, e->path), *spec = e->value ? e->value : "",
-               *package;
+    const char *directory = overlay_real_path(o, e->path), *spec = e->value ?: "", *package;
 
     if (!directory)
         return overlay_fail(o, "that directory does not exist");
     if (wc_name_kind_of(e->name) == WC_NAME_CUDA_DEPENDENCY) {
         package = wheel_with(&o->memory.arena, e->name, -1, &spec);
-        return overlay_put_library(o, package ? package : "",
-                                   overlay_format(o, "%s/%s", directory, e->name),
+        return overlay_put_library(o, package ?: "", overlay_format(o, "%s/%s", directory, e->name),
                                    wc_name_read(e->name).version, 0);
     }
     package = e->target ? overlay_format(o, "nvidia-cudnn-cu%s", e->target) : "";

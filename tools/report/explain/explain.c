@@ -130,7 +130,7 @@ static void judge(struct message_match *m) {
     if (!wc_version_known(m->wanted_version) || !wc_version_known(m->found_version))
         return;
     for (size_t i = 0; i < 3 && (i == 0 || message->rules[i]); i++) {
-        enum wc_rule rule = message->rules[i] ? message->rules[i] : WC_RULE_NVIDIA;
+        enum wc_rule rule = message->rules[i] ?: WC_RULE_NVIDIA;
         enum wc_fit fit = wc_rule_check(rule, m->wanted_version, m->found_version);
         /* The last major version of cuDNN that releases with that rule were built with, but for
          * the newest rule of each. */
@@ -358,7 +358,7 @@ static const struct wc_object *asker_of(const struct wc_stack *s) {
                                  WC_ANY(d, s->demands, wc_is_demand_by(d, host) && d->r.framework));
         if (is_known || (host && asker && host != asker))
             return NULL;
-        asker = host ? host : asker;
+        asker = host ?: asker;
     }
     return asker;
 }
