@@ -10,7 +10,6 @@
 #include "tools/observe/log/record_json.h"
 #include "tools/report/lock/lock.h"
 #include "tools/report/render.h"
-#include "tools/report/report.h"
 #include "tools/util/terminal.h"
 
 static char **command; /* that is checked; NULL: none was given */

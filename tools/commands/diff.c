@@ -5,7 +5,6 @@
 #include "input.h"
 #include "options.h"
 #include "tools/observe/log/record_json.h"
-#include "tools/observe/log/redact.h"
 #include "tools/report/render.h"
 #include "tools/util/terminal.h"
 

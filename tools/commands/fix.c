@@ -8,13 +8,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "input.h"
 #include "options.h"
 #include "tools/commands/child.h"
 #include "tools/commands/fix/fix.h"
-#include "tools/commands/run/trust.h"
 #include "tools/observe/log/record_json.h"
-
 #include "tools/report/render.h"
 #include "tools/util/terminal.h"
 

@@ -4,7 +4,6 @@
 #include "tools/report/lock/lock.h"
 #include "input.h"
 #include "options.h"
-#include "tools/report/report.h"
 #include "tools/util/beside.h"
 #include "tools/util/terminal.h"
 

@@ -10,7 +10,6 @@
 #include "core/demand/questions.h"
 #include "core/names/version.h"
 #include "options.h"
-#include "tools/commands/child.h"
 #include "tools/commands/run/run.h"
 #include "tools/util/disk.h"
 #include "tools/util/memory.h"

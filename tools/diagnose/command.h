@@ -6,7 +6,6 @@
  */
 #pragma once
 
-#include "edit.h"
 #include "manager.h"
 
 /* Below an environment, while a repair is made there: what was there before. */

@@ -6,8 +6,6 @@
  */
 #pragma once
 
-#include "core/demand/diagnose.h"
-#include "entries.h"
 #include "plan.h"
 #include "replay.h"
 #include "tools/diagnose/candidates/candidates.h"

@@ -8,7 +8,6 @@
 #include <sys/utsname.h>
 
 #include "core/base/hash.h"
-#include "core/demand/diagnose.h"
 #include "core/demand/questions.h"
 #include "core/elf/file_check.h"
 #include "core/knowledge/programs.h"

@@ -8,7 +8,6 @@
 
 #include "cudnn_knowledge.inc"
 #include "render.h"
-#include "report.h"
 #include "tools/util/terminal.h"
 
 /* A server keeps each row for ever, and what is in a log may be anything. */

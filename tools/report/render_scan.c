@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "render.h"
-#include "report.h"
 #include "tools/observe/log/record_json.h"
 #include "tools/observe/scan/scan.h"
 #include "tools/util/terminal.h"

@@ -4,11 +4,9 @@
 #include <string.h>
 
 #include "core/demand/finding.h"
-#include "core/demand/finding_text.h"
 #include "core/knowledge/programs.h"
 #include "core/names/names.h"
 #include "render.h"
-#include "report.h"
 #include "tools/diagnose/plan.h"
 #include "tools/observe/log/record_json.h"
 #include "tools/util/terminal.h"

@@ -14,7 +14,6 @@
 
 #include "tools/commands/child.h"
 #include "tools/commands/options.h"
-#include "tools/diagnose/command.h"
 #include "tools/observe/log/record_json.h"
 #include "tools/observe/preload.h"
 #include "tools/util/program.h"

@@ -6,7 +6,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,7 +16,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/base/base.h"
 #include "tools/commands/child.h"
 #include "tools/observe/log/record_json.h"
 #include "tools/util/memory.h"

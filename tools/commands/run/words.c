@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "core/demand/questions.h"
-#include "tools/report/explain/explain.h"
 
 #define QUOTE_MOST 200 /* bytes of a message that are shown */
 /* Milliseconds: how often a terminal's size and modes are looked at; it has no more to give. */
