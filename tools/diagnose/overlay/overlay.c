@@ -2,12 +2,12 @@
 #include "overlay_inside.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "core/demand/questions.h"
+#include "tools/observe/preload.h"
 
 /* ---- what is there ---- */
 
@@ -136,16 +136,11 @@ struct wheel_list overlay_cudnn_files(struct overlay *o, const char *wheel,
 /* LD_PRELOAD without our own library. */
 static const char *without_own(struct overlay *o, const char *variable) {
     static const char name[] = "LD_PRELOAD=";
-    const size_t own = strlen(WC_OWN_NAME);
-    char *list = overlay_format(o, "%s", name);
 
-    if (strncmp(variable, name, sizeof(name) - 1) != 0)
+    if (!wc_str_starts(variable, name))
         return variable;
-    WC_EACH_ELEMENT(e, variable + sizeof(name) - 1, " :")
-        if (e.n && (e.n < own || strncmp(e.p + e.n - own, WC_OWN_NAME, own) != 0))
-            list = overlay_format(o, "%s%s%.*s", list, list[sizeof(name) - 1] ? ":" : "", (int)e.n,
-                                  e.p);
-    return list[sizeof(name) - 1] ? list : NULL;
+    OWNED char *rest = preload_without(variable + strlen(name), WC_OWN_NAME);
+    return rest ? overlay_format(o, "%s%s", name, rest) : NULL;
 }
 
 void overlay_begin(struct overlay *o, struct library_cache *library_cache,
