@@ -203,10 +203,8 @@ static void add_preload(struct making *m, const char *path) {
     const char *old = wc_variable(m->s, "LD_PRELOAD"); /* without our own library */
 
     if (path && !strpbrk(path, ": "))
-        make_one(
-            m, (struct edit){.kind = EDIT_SET,
-                             .name = "LD_PRELOAD",
-                             .value = make_format(m, "%s%s%s", path, old && *old ? ":" : "", old)});
+        make_one(m, make_variable("LD_PRELOAD",
+                                  make_format(m, "%s%s%s", path, old && *old ? ":" : "", old)));
 }
 
 /* The loader refused a library for a function of cuDNN's. */
