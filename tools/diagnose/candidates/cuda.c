@@ -3,14 +3,8 @@
 
 #include "making.h"
 
-/* Of NVIDIA's wheels those without which no framework loads cuDNN. */
-static const struct wheel {
-    const char *package, *folder; /* of it, before CUDA 13 */
-} first_wheels[] = {
-    {"cuda-runtime", "cuda_runtime"},
-    {"cublas", "cublas"},
-    {"cuda-nvrtc", "cuda_nvrtc"},
-};
+/* Without the wheels that have these no framework loads cuDNN. */
+static const char *const first_libraries[] = {"libcudart.so", "libcublas.so", "libnvrtc.so"};
 
 static bool is_of_cuda(const char *name, int32_t cuda) {
     return wc_name_kind_of(name) == WC_NAME_CUDA_DEPENDENCY && wc_name_cuda(name) == cuda;
@@ -63,28 +57,28 @@ static const char *cudnn_wanted(struct making *m, const char *site,
 
 bool make_whole_cuda(struct making *m, const char *site, const struct wc_failure *failure,
                      const char *wheel, int32_t cuda) {
-    const char *cudnn = make_format(m, "nvidia-cudnn-cu%d", cuda), *spec = NULL;
-    const char *directories = NULL;
+    struct wc_arena *memory = m->view.memory;
+    const char *cudnn = make_format(m, "nvidia-cudnn-cu%d", cuda), *spec, *directories = NULL;
     struct candidate all = {.n = 0};
-    const bool among = !wheel || (wc_str_starts(wheel, "nvidia-") &&
-                                  WC_ANY(row, WC_ROWS(first_wheels),
-                                         wc_str_starts(wheel + strlen("nvidia-"), row->package)));
 
-    if (!among || cuda < 11 || has_any(m, site, cuda))
+    if ((wheel && !WC_ANY(name, WC_ROWS(first_libraries),
+                          wc_str_same(wheel_with(memory, *name, cuda, &spec), wheel))) ||
+        !wheel_with(memory, first_libraries[0], cuda, &spec) || has_any(m, site, cuda))
         return false;
-    WC_EACH_ROW(row, first_wheels) {
+    WC_EACH_ROW(name, first_libraries) {
+        const char *package = wheel_with(memory, *name, cuda, &spec);
+        const struct wheel_list files =
+            wheel_list(memory, package, (struct wc_version){cuda, 0, 0, 0});
+        const char *file = files.n ? files.p->file : "";
+        const char *directory = make_format(m, "%s/%.*s", site, (int)wc_dir_length(file), file);
         all.p[all.n++] =
-            cuda < 13 ? make_install(make_format(m, "nvidia-%s-cu%d", row->package, cuda), "", site)
-                      : make_install(make_format(m, "nvidia-%s", row->package),
-                                     make_format(m, "==%d.*", cuda), site);
-        if (cuda < 13)
-            directories = make_format(m, "%s%s%s/nvidia/%s/lib", directories,
-                                      directories ? ":" : "", site, row->folder);
+            make_install(package, cuda < 13 ? "" : make_format(m, "==%d.*", cuda), site);
+        if (!path_has_element(directories, directory, strlen(directory)))
+            directories = make_format(m, "%s%s%s", directories, directories ? ":" : "", directory);
     }
-    if (cuda >= 13)
-        directories = make_format(m, "%s/nvidia/cu%d/lib", site, cuda);
     /* The cuDNN that belongs to it, where the host is of the site and has got none: what the system
      * has may be for another CUDA. */
+    spec = NULL;
     if (!wheel_installed(m->view, site, cudnn, NULL) &&
         !WC_ANY(o, m->s->objects, o->r.role == WC_role_FACADE && o->r.mapped))
         spec = cudnn_wanted(m, site, failure);
