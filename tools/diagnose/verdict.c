@@ -132,10 +132,6 @@ static void add_known(struct wc_case *c, struct entries *known, const char *sent
         entries_add(c->d->scratch, known, sentence);
 }
 
-static void add_name(struct wc_case *c, struct entries *names, const char *name) {
-    entries_add_new(c->d->scratch, names, name);
-}
-
 static const char *join(struct wc_case *c, const struct entries *names, const char *separator) {
     const char *list = names->n ? names->p[0] : NULL;
 
@@ -169,9 +165,9 @@ static struct entries hosts_of(struct wc_case *c, const struct wc_object *librar
         WC_EACH(use, c->d->uses)
             if ((use->library == library || wc_facade_of(c->d->s, use->library) == library) &&
                 wc_program_is(wc_path_of(use->host), WC_PROGRAM_LIBRARY) == scripted)
-                add_name(c, &hosts, wc_format_who(c, use->host));
+                entries_add_new(c->d->scratch, &hosts, wc_format_who(c, use->host));
     if (!hosts.n && library->r.asked_by)
-        add_name(c, &hosts, wc_format_asker(c, library->r.asked_by));
+        entries_add_new(c->d->scratch, &hosts, wc_format_asker(c, library->r.asked_by));
     return hosts;
 }
 
@@ -200,7 +196,7 @@ static struct entries find_copies(struct wc_case *c) {
             if (wc_is_cudnn(o) && o->r.mapped == (pass < 2) &&
                 (o->r.role == WC_role_FACADE) == (pass % 2 == 0) &&
                 (pass % 2 == 0 || !wc_name_is_cudnn(o->r.asked_by)))
-                add_name(c, &copies, format_copy(c, o));
+                entries_add_new(c->d->scratch, &copies, format_copy(c, o));
     if (copies.n > NAMED) {
         copies.p[NAMED - 1] =
             wc_format(c, "%s; and %zu more", copies.p[NAMED - 1], copies.n - NAMED);
@@ -250,9 +246,9 @@ static const char *format_none(struct wc_case *c) {
 
     WC_EACH(o, s->objects)
         if (wc_wants_cudnn(o) && (o->r.mapped || s->replayed))
-            add_name(c, &hosts, wc_format_who(c, o));
+            entries_add_new(c->d->scratch, &hosts, wc_format_who(c, o));
     if (!hosts.n && failure && failure->r.caller)
-        add_name(c, &hosts, wc_format_caller(c, failure));
+        entries_add_new(c->d->scratch, &hosts, wc_format_caller(c, failure));
     if (s->replayed && !hosts.n)
         return "no program or package here is known to use cuDNN";
     return wc_format(c, "no cuDNN %s%s%s", s->replayed ? "would be loaded" : "was loaded",
@@ -356,7 +352,7 @@ static void write_text(const struct wc_stack *s, const struct wc_findings *f,
     wc_find_uses(&d);
     struct entries copies = find_copies(&c);
     if (!copies.n && out->verdict != WC_verdict_NOT_OBSERVED && !(out->limits & BLIND))
-        add_name(&c, &copies, format_none(&c));
+        entries_add_new(memory, &copies, format_none(&c));
     out->copies = (struct wc_strings){copies.p, copies.n};
     switch (out->verdict) {
     case WC_verdict_OK:

@@ -283,23 +283,18 @@ static void compare_homes(struct wc_diagnosis *d, const struct wc_object *facade
                                     is_below(b->r.real_path ?: b->r.path, home_of(of))));
 }
 
-/* The one in the directory of what asked for it, which another came before; NULL: there is none.
- * NVRTC has its builtins there (cupy#7560), a bundle all that its cuDNN opens (dorado#166). */
-static const struct wc_candidate *own_of(const struct wc_stack *s, const struct wc_object *o,
-                                         const struct wc_object *by) {
-    const struct wc_searched *f = wc_search_of(s, o);
-
-    return WC_FIRST(b, s->candidates,
-                    f && b->r.search == f->r.search && b->r.beaten &&
-                        wc_same_directory(b->r.real_path ?: b->r.path, wc_real_path_of(by)));
-}
-
+/* With the one in the directory of what asked for it, which another came before: NVRTC has its
+ * builtins there (cupy#7560), a bundle all that its cuDNN opens (dorado#166). */
 static void compare_with_own(struct wc_diagnosis *d, const struct wc_object *o) {
     const struct wc_object *by = wc_object_of(d->s, o->r.asked_by_object, o->r.asked_by);
     const bool counts = o->r.mapped && o->r.role == WC_role_CUDA_DEPENDENCY && o->r.part && by &&
                         (wc_is_cudnn(by) || by->r.role == WC_role_CUDA_DEPENDENCY) &&
                         !WC_ANY(r, *d->out, wc_str_same(r->id, d->kind->id));
-    const struct wc_candidate *own = counts ? own_of(d->s, o, by) : NULL;
+    const struct wc_searched *f = counts ? wc_search_of(d->s, o) : NULL;
+    const struct wc_candidate *own =
+        WC_FIRST(b, d->s->candidates,
+                 f && b->r.search == f->r.search && b->r.beaten &&
+                     wc_same_directory(b->r.real_path ?: b->r.path, wc_real_path_of(by)));
 
     if (own && wc_ended_badly(d->s))
         report_foreign(d, by, o, own);
