@@ -368,13 +368,11 @@ static const char *nodeps(struct making *m) {
     const char *const *known =
         wheel_required(m->view.memory, m->edit->name, wheel_version(release ?: ""));
     struct requirements all = {NULL, 0};
-    bool lacks = false;
 
     if (m->manager.info)
         requirements_add(&all, m->view.memory, "",
                          view_text(m->view, format(m, "%s/METADATA", m->manager.info)));
-    WC_EACH(q, all)
-        lacks = lacks || (requirement_is_known(q) && !is_there(m, q->package));
+    bool lacks = WC_ANY(q, all, requirement_is_known(q) && !is_there(m, q->package));
     for (; !m->manager.info && *known; known++)
         lacks = lacks || !is_there(m, *known);
     free(all.p);
@@ -453,10 +451,10 @@ static const char *of_package(struct making *m, bool fetches) {
         const struct manager *by = &m->manager;
         if (m->gone || !*by->add)
             return fail(m);
-        return fetches ? ""
-                       : format(m, "%s%s%s%s %s", by->within ? "" : "env -C ",
-                                by->within ? "" : quoted_path(m, by->project),
-                                by->within ? "" : " ", by->add, wanted(m));
+        if (fetches)
+            return "";
+        const char *in = by->within ? "" : format(m, "env -C %s ", quoted_path(m, by->project));
+        return format(m, "%s%s %s", in, by->add, wanted(m));
     }
     if (m->manager.is_foreign || *(m->manager.lacks ?: "") == '/' ||
         (e->kind == EDIT_REMOVE && !*row_of(m)->remove))

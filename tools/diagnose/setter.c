@@ -445,13 +445,13 @@ static struct setter read_from(struct reading *r, const char *files) {
 
 struct setter setter_in(struct wc_arena *memory, const char *files, const char *directory,
                         const char *name) {
-    struct reading r = {.memory = memory, .directory = directory ?: "", .name = name};
+    struct reading r = {.memory = memory, .directory = directory, .name = name};
 
     return read_from(&r, files);
 }
 
 bool setter_is_named(struct wc_arena *memory, const struct wc_stack *s, const char *name) {
-    struct reading r = {.memory = memory, .directory = s->process.directory ?: "", .name = name};
+    struct reading r = {.memory = memory, .directory = s->process.directory, .name = name};
 
     read_from(&r, wc_variable(s, "WHICHCUDNN_RUN_SCRIPT"));
     return r.is_named;
@@ -460,7 +460,7 @@ bool setter_is_named(struct wc_arena *memory, const struct wc_stack *s, const ch
 struct setter setter_of_pin(struct wc_arena *memory, const struct wc_stack *s, const char *name,
                             const char *release) {
     struct reading r = {
-        .memory = memory, .directory = s->process.directory ?: "", .name = name, .pin = release};
+        .memory = memory, .directory = s->process.directory, .name = name, .pin = release};
 
     read_from(&r, wc_variable(s, "WHICHCUDNN_RUN_SCRIPT"));
     if (r.with_value.n > 1) /* the others would undo it */
@@ -537,7 +537,6 @@ static const glob_t *start_files(const struct wc_stack *s) {
 struct setter setter_at_start(struct wc_arena *memory, const struct wc_stack *s, const char *name,
                               const char *value, const char *given) {
     struct reading r = {.memory = memory,
-                        .directory = "",
                         .name = name,
                         .value = value,
                         .given = given,
@@ -581,7 +580,7 @@ struct setter setter_of(struct wc_arena *memory, const struct wc_stack *s, int64
     if (process->run_pid == WC_NULL)
         return setter;
     const struct reading reading = {.memory = memory,
-                                    .directory = process->directory ?: "",
+                                    .directory = process->directory,
                                     .name = name,
                                     .value = value,
                                     .given = may_be_users ? NULL : given,

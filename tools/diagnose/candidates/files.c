@@ -37,9 +37,8 @@ static const char *closed_on_way(struct making *m, const char *path) {
         ssize_t n = readlink(at, target, sizeof(target));
         if (n <= 0 || n == (ssize_t)sizeof(target))
             return NULL;
-        path = target[0] == '/' ? make_format(m, "%.*s%s", (int)n, target, path + strlen(at))
-                                : make_format(m, "%s/%.*s%s", make_directory_of(m, at), (int)n,
-                                              target, path + strlen(at));
+        const char *in = target[0] == '/' ? NULL : make_format(m, "%s/", make_directory_of(m, at));
+        path = make_format(m, "%s%.*s%s", in, (int)n, target, path + strlen(at));
     }
     return NULL;
 }
