@@ -122,8 +122,11 @@ bool replay_names_by(const char *variable, const char *element, size_t n, const 
 
 /* ---- one play ---- */
 
+#define format(p, ...) wc_arena_format(&(p)->r->memory.arena, __VA_ARGS__)
+
 struct play {
     struct replay *r;
+    const struct wc_stack *s; /* of the process */
     struct overlay overlay;
     struct loader_sim sim;
     struct loader_sim_emitter emitter;
@@ -161,12 +164,10 @@ static const struct loaded *loaded_as(const struct play *p, const char *path, bo
 
 /* The model of the process knows it for a host. */
 static void mark_hosts(struct play *p, size_t from) {
-    const struct wc_stack *s = &p->r->source->stack;
-
     for (size_t i = from; i < p->sim.n; i++) {
         struct loaded *o = p->sim.objects[i];
         if (o->about.role == WC_role_OTHER &&
-            WC_ANY(host, s->objects, host->r.is_host && is_object(o, host)))
+            WC_ANY(host, p->s->objects, host->r.is_host && is_object(o, host)))
             o->about.role = WC_role_HOST;
     }
 }
@@ -191,7 +192,8 @@ static bool is_needed_by(const struct loaded *one, const struct loaded *o) {
 
 static struct replay_got got_of(const struct play *p, const struct loaded *o, size_t objects,
                                 size_t missing) {
-    struct replay_got got = {.files = WC_HASH_START, .missing = WC_HASH_START};
+    struct replay_got got = {WC_HASH_START, WC_HASH_START,    true,
+                             missing,       p->sim.missing.n, objects};
     bool fails = !o;
 
     if (o)
@@ -220,7 +222,7 @@ static bool is_idle(const struct wc_stack *s) {
 static bool is_of_another(const struct play *p, const struct loaded *by, const char *caller) {
     return by->about.role == WC_role_FACADE &&
            WC_ANY(
-               o, p->r->source->stack.objects,
+               o, p->s->objects,
                o->r.role == WC_role_FACADE && wc_means(o, WC_NULL, caller) && !is_object(by, o) &&
                    (o->r.asked_how != WC_operation_PRELOAD || loaded_as(p, wc_path_of(o), false)));
 }
@@ -229,16 +231,15 @@ static bool is_of_another(const struct play *p, const struct loaded *by, const c
  * always the part that answers for its version. */
 static bool opens_part(void *play, const struct loaded *by, const char *name) {
     const struct play *p = play;
-    const struct wc_stack *s = &p->r->source->stack;
     struct wc_name part = wc_name_read(name), own = wc_name_read(by->search.soname);
     const char *answering = wc_answering_part(own.version.major);
 
     /* A host opens it first, by its own search path; or a program opens some part by itself, which
      * fails, before its facade has opened any: what that would open later does not help. */
-    if (WC_ANY(q, p->r->requests,
-               !q->by_known_library && wc_name_kind_of(q->name) == WC_NAME_PART &&
-                   (q->failure ? is_idle(&p->r->source->stack)
-                               : wc_str_same(wc_name_read(q->name).part, part.part))))
+    if (WC_ANY(
+            q, p->r->requests,
+            !q->by_known_library && wc_name_kind_of(q->name) == WC_NAME_PART &&
+                (q->failure ? is_idle(p->s) : wc_str_same(wc_name_read(q->name).part, part.part))))
         return false;
     if (wc_str_same(part.part, answering))
         return true;
@@ -247,26 +248,25 @@ static bool opens_part(void *play, const struct loaded *by, const char *name) {
                            q->failure && q->failure->said.symbol && is_path_of(by, q->caller) &&
                                wc_str_same(wc_name_read(q->name).part, part.part)))
         return false;
-    return (!is_idle(s) && !WC_ANY(o, s->objects, is_object(by, o))) ||
+    return (!is_idle(p->s) && !WC_ANY(o, p->s->objects, is_object(by, o))) ||
            WC_ANY(q, p->r->requests,
                   wc_str_same(wc_name_read(q->name).part, part.part) &&
                       !is_of_another(p, by, q->caller)) ||
-           WC_ANY(o, s->objects,
+           WC_ANY(o, p->s->objects,
                   wc_str_same(o->r.part, part.part) && o->r.mapped &&
                       !is_of_another(p, by, o->r.asked_by));
 }
 
 /* Whatever its name. */
 static bool was_missed(void *play, const char *name) {
-    const struct wc_stack *s = &((const struct play *)play)->r->source->stack;
+    const struct wc_stack *s = ((const struct play *)play)->s;
 
     return WC_ANY(f, s->failures, wc_str_same(wc_missing_of(f), name) && wc_was_the_end(s, f));
 }
 
 static bool has_directory(struct play *p, const char *root, size_t n, const char *rest) {
     return wc_is_directory(&p->r->library_cache->disk.files,
-                           wc_arena_format(&p->r->memory.arena, "%.*s%.*s", (int)n, root,
-                                           (int)wc_dir_length(rest), rest));
+                           format(p, "%.*s%.*s", (int)n, root, (int)wc_dir_length(rest), rest));
 }
 
 /* Where Python finds a module: in the first place of a list that has its folder, then in an
@@ -275,28 +275,27 @@ static const char *first_place(struct play *p, const char *list, const char *gon
                                const char *rest) {
     WC_EACH_ELEMENT(e, list, ":")
         if (has_directory(p, e.p, e.n, rest))
-            return wc_arena_format(&p->r->memory.arena, "%.*s%s", (int)e.n, e.p, rest);
+            return format(p, "%.*s%s", (int)e.n, e.p, rest);
     WC_EACH(q, p->r->requests) {
         const size_t site = wc_environment_length(q->name);
         if (!wc_is_below(q->name, gone, n) && has_directory(p, q->name, site, rest))
-            return wc_arena_format(&p->r->memory.arena, "%.*s%s", (int)site, q->name, rest);
+            return format(p, "%.*s%s", (int)site, q->name, rest);
     }
-    return wc_arena_format(&p->r->memory.arena, "%.*s-is-not-searched%s", (int)n, gone, rest);
+    return format(p, "%.*s-is-not-searched%s", (int)n, gone, rest);
 }
 
 /* What a host asks for once the variable that the name begins with has another value. */
 static const char *name_now(struct play *p, const char *name, const char *caller) {
-    WC_EACH(text, p->r->source->stack.process.environment) {
+    WC_EACH(text, p->s->process.environment) {
         const size_t n = strcspn(*text, "=");
         const char *value = (*text)[n] ? *text + n + 1 : NULL;
-        const char *now =
-            loader_variable((char *const *)p->overlay.environment.p,
-                            wc_arena_format(&p->r->memory.arena, "%.*s", (int)n, *text));
+        const char *now = loader_variable((char *const *)p->overlay.environment.p,
+                                          format(p, "%.*s", (int)n, *text));
         WC_EACH_ELEMENT(e, !name || wc_str_same(value, now) ? NULL : value, ":") {
             if (!replay_names_by(*text, e.p, e.n, name, caller))
                 continue;
             return now && !strchr(value, ':') && !strchr(now, ':')
-                       ? wc_arena_format(&p->r->memory.arena, "%s%s", now, name + e.n)
+                       ? format(p, "%s%s", now, name + e.n)
                        : first_place(p, now, e.p, e.n, name + e.n);
         }
     }
@@ -318,9 +317,7 @@ static const char *name_for(struct play *p, const struct replay_request *q,
         cuda = wc_cuda_in_package(l.identity->installation);
     if (cuda < 0)
         cuda = library_cuda_named(p->r->library_cache, by->library);
-    return cuda < 11 || cuda == asked
-               ? q->name
-               : wc_arena_format(&p->r->memory.arena, "lib%s.so.%d", name.part, cuda);
+    return cuda < 11 || cuda == asked ? q->name : format(p, "lib%s.so.%d", name.part, cuda);
 }
 
 static bool is_refused(struct play *p, struct replay_request *q, const struct loaded *o,
@@ -370,9 +367,8 @@ static bool is_needless(const struct play *p, const struct replay_request *q) {
             return false;
         if (before->failure && replay_got_by(p->r, p->out, before)->files &&
             wc_str_same(before->caller, q->caller) && one.kind == asked.kind &&
-            (one.kind == WC_NAME_PART
-                 ? wc_str_same(one.part, asked.part)
-                 : one.kind == WC_NAME_FACADE && wc_ended_well(&p->r->source->stack)))
+            (one.kind == WC_NAME_PART ? wc_str_same(one.part, asked.part)
+                                      : one.kind == WC_NAME_FACADE && wc_ended_well(p->s)))
             return true;
     }
     return false;
@@ -422,10 +418,6 @@ static void ask(struct play *p, struct replay_request *q) {
         loader_sim_undo(&p->sim, objects);
     else if (o && q->for_all)
         loader_sim_show(&p->sim, o);
-    got->asked = true;
-    got->from = missing;
-    got->to = p->sim.missing.n;
-    got->objects = objects;
 }
 
 bool replay_lies_in_module(const char *path, const char *module) {
@@ -471,7 +463,7 @@ static const struct replay_request *request_of(struct play *p, const struct wc_f
 }
 
 static void emit_files(struct play *p, const struct wc_failure *f, int64_t request) {
-    WC_EACH(file, p->r->source->stack.files) {
+    WC_EACH(file, p->s->files) {
         struct wc_record record = {.kind = WC_KIND_file, .u.file = file->r};
         if (file->r.request != f->r.request || !file->r.path)
             continue;
@@ -522,7 +514,7 @@ static void take(void *play, struct wc_record *r) {
         /* Of the same file the process may have shown it. */
         struct wc_object_record *object = &r->u.object;
         const struct wc_object *shown =
-            WC_FIRST(o, p->r->source->stack.objects,
+            WC_FIRST(o, p->s->objects,
                      o->r.version && o->r.inode != WC_NULL && o->r.inode == object->inode &&
                          o->r.device == object->device && o->r.mtime == object->mtime);
         if (shown) {
@@ -536,7 +528,7 @@ static void take(void *play, struct wc_record *r) {
         const char *path =
             loader_variable((char *const *)p->overlay.environment.p, "LD_LIBRARY_PATH");
         const struct wc_searched *own =
-            WC_FIRST(f, p->r->source->stack.searches,
+            WC_FIRST(f, p->s->searches,
                      f->r.later_path && wc_str_same(f->r.name, search->name) &&
                          wc_str_same(f->r.caller, search->caller));
         if (own && strcmp(own->r.later_path, path ?: "") != 0) {
@@ -555,7 +547,7 @@ static void take(void *play, struct wc_record *r) {
             same ? same->failure
             : other
                 ? other->failure
-                : WC_FIRST(f, p->r->source->stack.failures,
+                : WC_FIRST(f, p->s->failures,
                            f->r.operation == WC_operation_NEEDED && f->r.name && f->r.text &&
                                now->operation == WC_operation_NEEDED && now->caller &&
                                wc_str_same(wc_base_name(f->r.name), wc_base_name(now->caller)) &&
@@ -586,7 +578,6 @@ static bool has_function(struct play *p, const struct wc_failure_record *f) {
 }
 
 static void emit(struct play *p) {
-    const struct wc_stack *s = &p->r->source->stack;
     struct elf_reader reader;
     struct wc_record record;
 
@@ -594,12 +585,12 @@ static void emit(struct play *p) {
         loader_sim_emit(&p->sim, &p->emitter);
     /* The packages that the process had near: those of a host that was not loaded, too. */
     elf_reader_begin(&reader, &p->r->library_cache->disk);
-    WC_EACH(file, s->files)
+    WC_EACH(file, p->s->files)
         wc_emit_packages(&p->emitter.to, &p->emitter.environments, file->r.path, &reader.reader);
-    WC_EACH(failure, s->failures)
+    WC_EACH(failure, p->s->failures)
         wc_emit_packages(&p->emitter.to, &p->emitter.environments, failure->r.caller,
                          &reader.reader);
-    WC_EACH(package, s->packages) {
+    WC_EACH(package, p->s->packages) {
         OWNED char *near = must_format("%s/lib/libcudnn.so", package->r.installation_path);
         if (package->r.installation_path)
             wc_emit_packages(&p->emitter.to, &p->emitter.environments, near, &reader.reader);
@@ -610,13 +601,13 @@ static void emit(struct play *p) {
             p->sink.add(p->sink.ctx, &record);
             emit_files(p, q->failure, record.u.failure.request);
         }
-    WC_EACH(f, s->failures) {
+    WC_EACH(f, p->s->failures) {
         record = as_now(p, f, f->r.request);
         if (f->r.function && !has_function(p, &f->r))
             p->sink.add(p->sink.ctx, &record);
     }
     if (p->first) /* what no file says: it was expected, or printed */
-        WC_EACH(d, s->demands)
+        WC_EACH(d, p->s->demands)
             if (!WC_ANY(known, p->out->source->stack.demands,
                         known->r.demand_kind == d->r.demand_kind &&
                             wc_str_same(known->r.source, d->r.source) &&
@@ -661,7 +652,7 @@ static const char *find_shadowing(struct play *p) {
 
 /* How calls went and the process ended: some findings count only where it did badly. */
 static void add_end(struct play *p) {
-    const struct wc_stack *s = &p->r->source->stack;
+    const struct wc_stack *s = p->s;
     const struct wc_object *had = wc_driver_library(s),
                            *has = wc_driver_library(&p->out->source->stack);
     struct wc_record outcome = {.kind = WC_KIND_outcome, .u.outcome = s->outcome};
@@ -713,7 +704,7 @@ static bool begin_sim(struct play *p) {
                           p->r->source->type == SOURCE_SCAN ? NULL : &opens))
         return false;
     for (size_t i = 0; i < p->sim.n; i++) /* by the mount, which no file shows */
-        if (WC_ANY(file, p->r->source->stack.files,
+        if (WC_ANY(file, p->s->files,
                    file->r.fault == WC_file_fault_NO_EXECUTION &&
                        is_path_of(p->sim.objects[i], file->r.path)))
             loader_sim_refuse(&p->sim, i, EPERM);
@@ -725,7 +716,7 @@ static void run_scan(struct play *p) {
     for (size_t i = 0; i < p->r->requests.n; i++) {
         if (i > 0 && !begin_sim(p))
             return;
-        WC_EACH(o, p->r->source->stack.objects) /* that a framework opens before its own */
+        WC_EACH(o, p->s->objects) /* that a framework opens before its own */
             if (o->r.asked_how == WC_operation_DLOPEN && !o->r.asked_by && !o->r.is_host &&
                 o->r.path && wc_kind_is_ours(wc_name_kind_of(o->r.path)))
                 loader_sim_open(&p->sim, o->r.path, NULL);
@@ -773,12 +764,13 @@ static void run(struct play *p) {
 }
 
 void replay_play(struct replay *r, const struct edits *edits, struct outcome *out) {
-    struct play p = {.r = r, .edits = edits, .out = out, .first = r->plays++ == 0};
+    struct play p = {
+        .r = r, .s = &r->source->stack, .edits = edits, .out = out, .first = r->plays++ == 0};
 
     *out = (struct outcome){.source = NULL};
     heap_arena_begin(&out->memory);
-    overlay_begin(&p.overlay, r->library_cache, &r->kept, &r->source->stack.process.environment);
-    p.overlay.stack = &r->source->stack;
+    overlay_begin(&p.overlay, r->library_cache, &r->kept, &p.s->process.environment);
+    p.overlay.stack = p.s;
     for (size_t i = 0; i < edits->n && !p.overlay.why; i++)
         if (!overlay_apply(&p.overlay, &edits->p[i]) && p.overlay.idle && r->goes_on) {
             out->idle = p.overlay.idle;
