@@ -91,7 +91,8 @@ bool judge_is_shown(const struct planning *p, const struct wc_finding_record *f,
 struct case_of { /* one candidate and one finding */
     const struct planning *p;
     const struct played *x;
-    const struct candidate *c; /* of x */
+    const struct candidate *c;                /* of x */
+    const struct wc_stack *s, *before, *then; /* the process; its replay without and with them */
     const struct wc_finding_record *f;
     bool of_end;
     bool variables_alone, new_files; /* of the edits */
@@ -142,11 +143,10 @@ static bool breaks_what_worked(const struct case_of *c) {
  * always is before the other. */
 static bool remains(const struct case_of *c) {
     const struct outcome *o = &c->x->outcome;
-    const struct wc_stack *of_f = &c->p->source->stack;
-    const struct wc_finding_record *f = c->f, *was = find_in(&c->p->base, c->of_end, f, of_f);
+    const struct wc_finding_record *f = c->f, *was = find_in(&c->p->base, c->of_end, f, c->s);
     const enum wc_severity least = was && was->severity < f->severity ? was->severity : f->severity;
 
-    return find_in(o, c->of_end, f, of_f) ||
+    return find_in(o, c->of_end, f, c->s) ||
            (f->host == WC_NULL && !is_a(f, "shadowed-copy") &&
             WC_ANY(known, *found_in(o, c->of_end),
                    wc_str_same(known->id, f->id) && known->severity >= least &&
@@ -160,12 +160,11 @@ static bool remains(const struct case_of *c) {
  * program that never ran does not start, as before, and nothing that is found then says why. */
 static bool still_fails(const struct case_of *c) {
     const struct outcome *base = &c->p->base, *o = &c->x->outcome;
-    const struct wc_stack *s = &c->p->source->stack;
     const char *asked = wc_fact_value(c->f, WC_FACT_ASKED_FOR);
     const bool counts = asked && (*asked == '/' || wc_name_kind_of(asked) == WC_NAME_OTHER);
     bool fails = false;
 
-    if (s->has_outcome && !s->outcome.observed && !base->starts && !o->starts &&
+    if (c->s->has_outcome && !c->s->outcome.observed && !base->starts && !o->starts &&
         !WC_ANY(f, o->findings, f->severity == WC_severity_ERROR))
         return true;
     WC_EACH(q, c->p->replay.requests) {
@@ -185,8 +184,8 @@ static bool is_new(const struct case_of *c, const struct outcome *o,
     const bool by_order = c->c->p[0].kind == EDIT_IMPORT_FIRST && is_a(f, "two-cuda-copies");
     /* One mixture in place of another is a step for what repairs a mixture, and no more than that
      * (a driver that is missing, and parts that do not ask for it). */
-    const bool replaces = was && !wc_str_same(was->id, f->id) &&
-                          !is_same(was, &c->p->base.source->stack, c->f, &c->p->source->stack);
+    const bool replaces =
+        was && !wc_str_same(was->id, f->id) && !is_same(was, c->before, c->f, c->s);
 
     return f->severity >= c->f->severity && !by_order && !is_a(f, "shadowed-copy") &&
            !(was && (was->severity >= f->severity || asks(f, OF_CALLS)) && !replaces);
@@ -218,8 +217,8 @@ static bool is_of_wrong_kind(const struct case_of *c) {
            (c->single && is_a(f, "symbol-version-not-found")) ||
            /* Without that package no host gets a cuDNN. */
            (c->c->n == 1 && c->c->p[0].kind == EDIT_REMOVE &&
-            (asks(f, PACKAGE_STAYS) || !WC_ANY(o, c->x->outcome.source->stack.objects,
-                                               o->r.mapped && o->r.role == WC_role_FACADE)));
+            (asks(f, PACKAGE_STAYS) ||
+             !WC_ANY(o, c->then->objects, o->r.mapped && o->r.role == WC_role_FACADE)));
 }
 
 /* The same libraries are loaded for the same requests, and no package is made complete again: a
@@ -284,8 +283,7 @@ bool judge_adds(const struct wc_stack *s, const struct edit *e) {
 
 /* Nothing may change, and no variable, which counts for all else that is started, gets more. */
 static bool is_too_much_for_note(const struct case_of *c) {
-    return is_mere_note(c) &&
-           (WC_ANY(e, *c->c, judge_adds(&c->p->base.source->stack, e)) || !changes_nothing(c));
+    return is_mere_note(c) && (WC_ANY(e, *c->c, judge_adds(c->before, e)) || !changes_nothing(c));
 }
 
 /* What was asked of whichcudnn itself is of no weight for the process. */
@@ -302,22 +300,22 @@ static bool has_no_effect(const struct case_of *c) {
  * it may be the other (world conda_lib_before_the_wheel). That of the environment is taken as it is
  * (world toolkit_exported_as_the_guide_says): a note of it asks for one variable. */
 static bool takes_wrong_copy(const struct case_of *c) {
-    const struct wc_stack *s = &c->p->source->stack, *then = &c->x->outcome.source->stack;
-    const struct wc_object *had = wc_stack_object(s, c->f->object);
-    const struct wc_candidate *other = had ? wc_candidate_of(s, wc_search_of(s, had), NULL) : NULL;
+    const struct wc_object *had = wc_stack_object(c->s, c->f->object);
+    const struct wc_candidate *other =
+        had ? wc_candidate_of(c->s, wc_search_of(c->s, had), NULL) : NULL;
     const bool is_note = c->f->severity == WC_severity_NOTE;
     const char *own = wc_fact_path(c->f, WC_FACT_ITS_ENVIRONMENT_HAS);
     const size_t n = own ? strlen(own) : 0;
 
     if (is_a(c->f, "shadowed-copy"))
         return !has_failed(c->p) || !other || !other->r.path ||
-               !WC_ANY(o, then->objects,
+               !WC_ANY(o, c->then->objects,
                        o->r.role == WC_role_FACADE &&
                            wc_str_same(wc_real_path_of(o), other->r.real_path ?: other->r.path));
     if (!is_a(c->f, "own-copy-unused"))
         return false;
     return (is_note && !(c->c->n == 1 && c->variables_alone)) || !n ||
-           !WC_ANY(o, then->objects,
+           !WC_ANY(o, c->then->objects,
                    o->r.role == WC_role_FACADE && (wc_lies_in(wc_path_of(o), own, n) ||
                                                    wc_lies_in(wc_real_path_of(o), own, n)));
 }
@@ -379,8 +377,7 @@ const char *judge_takes_over(struct planning *p, const struct outcome *o) {
  * ask for (world image_exports_its_older_toolkit). For a mere note no directory goes that has other
  * libraries, either (world undefined_symbol_of_another_part). */
 static bool loses_libraries(const struct case_of *c) {
-    const struct wc_stack *then = &c->x->outcome.source->stack;
-    const int32_t of_process = wc_cuda_of_dependencies(then);
+    const int32_t of_process = wc_cuda_of_dependencies(c->then);
     const bool waits = has_not_used_gpu(c->p);
     const bool of_note =
         c->f->severity == WC_severity_NOTE && c->c->n == 1 && !is_a(c->f, "shadowed-copy");
@@ -393,7 +390,7 @@ static bool loses_libraries(const struct case_of *c) {
         if (of_note && strstr(*name, ".so") && !wc_kind_is_ours(kind))
             return true;
         if (waits && kind == WC_NAME_CUDA_DEPENDENCY && cuda > 0 &&
-            (of_process < 0 || cuda == of_process) && !wc_mapped_as(then, *name))
+            (of_process < 0 || cuda == of_process) && !wc_mapped_as(c->then, *name))
             return true;
     }
     return false;
@@ -403,11 +400,10 @@ static bool loses_libraries(const struct case_of *c) {
  * that a variable has to select (world undefined_symbol_of_another_part). Where a package, or what
  * a host was built with, demands a release, the refusing host is known. */
 static bool takes_older(const struct case_of *c) {
-    const struct wc_object *had = wc_first_facade(&c->p->base.source->stack),
-                           *gets = wc_first_facade(&c->x->outcome.source->stack);
+    const struct wc_object *had = wc_first_facade(c->before), *gets = wc_first_facade(c->then);
 
     return asks(c->f, TORN) && c->variables_alone && had && gets &&
-           !WC_ANY(d, c->p->source->stack.demands,
+           !WC_ANY(d, c->s->demands,
                    d->r.demand_kind == WC_demand_kind_REQUIRED ||
                        d->r.demand_kind == WC_demand_kind_BUILT) &&
            wc_version_known(wc_own_range(had).low) && wc_version_known(wc_own_range(gets).high) &&
@@ -418,21 +414,20 @@ static bool takes_older(const struct case_of *c) {
  * again (world cudnn_came_for_another_cuda). But what it asks for by a name without a number may
  * have come of another CUDA (world nvrtc_of_an_old_module). */
 static bool keeps_cuda(const struct case_of *c) {
-    const struct wc_stack *s = &c->p->source->stack, *then = &c->x->outcome.source->stack;
-    const struct wc_object *facade = wc_stack_object(s, c->f->object);
+    const struct wc_object *facade = wc_stack_object(c->s, c->f->object);
     const char *target = c->c->p[0].target, *file = facade ? wc_real_path_of(facade) : NULL;
-    const int32_t cuda = facade ? wc_cuda_of_set(s, facade).major : -1;
+    const int32_t cuda = facade ? wc_cuda_of_set(c->s, facade).major : -1;
     const struct wc_object *unnumbered =
-        WC_FIRST(o, s->objects,
+        WC_FIRST(o, c->s->objects,
                  o->r.mapped && o->r.role == WC_role_CUDA_DEPENDENCY && o->r.asked_name &&
                      wc_str_ends(o->r.asked_name, ".so") &&
-                     wc_is_cudnn(wc_object_of(s, o->r.asked_by_object, o->r.asked_by)));
+                     wc_is_cudnn(wc_object_of(c->s, o->r.asked_by_object, o->r.asked_by)));
 
     if (!is_a(c->f, "cuda-major-differs") || !file)
         return false;
     if (candidate_is_by_hand(c->c))
         return target && strtol(target, NULL, 10) == cuda;
-    return !c->new_files && WC_ANY(o, then->objects, wc_str_same(wc_real_path_of(o), file)) &&
+    return !c->new_files && WC_ANY(o, c->then->objects, wc_str_same(wc_real_path_of(o), file)) &&
            (!unnumbered || wc_cuda_of(unnumbered) == cuda);
 }
 
@@ -460,7 +455,7 @@ static bool needs_the_same(const struct case_of *c) {
     const bool of_system = is_a(c->f, "symbol-version-not-found") && refused && library &&
                            wc_name_is_cudnn(refused) && wc_name_kind_of(library) == WC_NAME_OTHER;
 
-    if (missing && wc_mapped_as(&c->x->outcome.source->stack, missing)) /* it came with them */
+    if (missing && wc_mapped_as(c->then, missing)) /* it came with them */
         missing = NULL;
     WC_EACH(e, *c->c) {
         const bool restores = e->kind == EDIT_RESTORE;
@@ -487,15 +482,14 @@ static struct wc_version release_of(const struct wc_object *o) {
  * with which the process failed (world two_flavours_in_one_directory). With libraries of both it
  * failed with neither, and the older one is not kept (world two_packages_own_the_files). */
 static bool keeps_failed(const struct case_of *c) {
-    const struct wc_stack *s = &c->p->base.source->stack;
-    const struct wc_version had = release_of(wc_first_facade(s)),
-                            gets = release_of(wc_first_facade(&c->x->outcome.source->stack));
+    const struct wc_version had = release_of(wc_first_facade(c->before)),
+                            gets = release_of(wc_first_facade(c->then));
     bool both = false, older = wc_version_compare(gets, had) < 0;
 
     if (!is_a(c->f, "installation-mixed") || c->c->n < 2 || c->c->p[0].kind != EDIT_REMOVE ||
         !has_failed(c->p) || !wc_version_known(had) || !wc_version_known(gets))
         return false;
-    WC_EACH(o, s->objects)
+    WC_EACH(o, c->before->objects)
         if (o->r.mapped && o->r.role == WC_role_PART && wc_version_known(release_of(o)) &&
             wc_version_compare(release_of(o), had) != 0) {
             both = true;
@@ -508,12 +502,12 @@ static bool keeps_failed(const struct case_of *c) {
  * the same directory (world profiler_opens_for_the_facade). */
 static bool hides_builtins(const struct case_of *c) {
     static const char preload[] = "LD_PRELOAD", builtins[] = "libnvrtc-builtins.so.";
-    const struct wc_stack *s = &c->p->base.source->stack, *then = &c->x->outcome.source->stack;
-    const char *list = wc_variable(then, "LD_LIBRARY_PATH");
+    const char *list = wc_variable(c->then, "LD_LIBRARY_PATH");
 
-    if (!c->p->replay.in_turn || !wc_str_same(wc_variable(s, preload), wc_variable(then, preload)))
+    if (!c->p->replay.in_turn ||
+        !wc_str_same(wc_variable(c->before, preload), wc_variable(c->then, preload)))
         return false;
-    WC_EACH(o, then->objects) {
+    WC_EACH(o, c->then->objects) {
         const char *path = wc_path_of(o) ?: "";
         const size_t n = wc_dir_length(path);
         const struct entries beside = entries_at(c->p, path, n);
@@ -562,7 +556,17 @@ static const struct {
 
 const char *judge(const struct planning *p, const struct played *x,
                   const struct wc_finding_record *f, bool of_end, bool *gone) {
-    struct case_of c = {p, x, &x->edits, f, of_end, true, false, false};
+    struct case_of c = {p,
+                        x,
+                        &x->edits,
+                        &p->source->stack,
+                        &p->base.source->stack,
+                        &x->outcome.source->stack,
+                        f,
+                        of_end,
+                        true,
+                        false,
+                        false};
 
     c.single = x->edits.p[0].kind == EDIT_PLACE &&
                wc_name_kind_of(x->edits.p[0].name) == WC_NAME_CUDA_DEPENDENCY;
