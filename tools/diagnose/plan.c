@@ -315,10 +315,6 @@ static const char *action_of(const struct edits *edits) {
     return most ? action_rows[edit_rows[most->kind].action].word : NULL;
 }
 
-static const char *keep(struct plan *plan, const char *text) {
-    return text ? wc_arena_string(&plan->memory.arena, text) : NULL;
-}
-
 /* What the command installs before each start is changed where it says so. */
 static bool has_pin(struct plan *plan, const struct edit *e, const struct source *source,
                     const struct wc_files *files, struct edit *pin) {
@@ -331,8 +327,8 @@ static bool has_pin(struct plan *plan, const struct edit *e, const struct source
                                    : (struct setter){NULL, NULL, NULL};
 
     *pin = (struct edit){.kind = EDIT_PIN,
-                         .name = keep(plan, e->name),
-                         .value = keep(plan, e->value),
+                         .name = wc_arena_string(memory, e->name),
+                         .value = wc_arena_string(memory, e->value),
                          .path = by.file,
                          .target = by.change,
                          .by = by.by};
@@ -353,19 +349,19 @@ static struct edits keep_edits(struct plan *plan, const struct candidate *c,
         if (files && has_pin(plan, e, source, files, &kept[n]))
             n++;
         kept[n] = (struct edit){.kind = e->kind,
-                                .name = keep(plan, e->name),
-                                .value = keep(plan, e->value),
-                                .path = keep(plan, e->path),
-                                .target = keep(plan, e->target),
-                                .environment = keep(plan, e->environment),
-                                .because = keep(plan, e->because),
-                                .by = keep(plan, e->by)};
+                                .name = wc_arena_string(memory, e->name),
+                                .value = wc_arena_string(memory, e->value),
+                                .path = wc_arena_string(memory, e->path),
+                                .target = wc_arena_string(memory, e->target),
+                                .environment = wc_arena_string(memory, e->environment),
+                                .because = wc_arena_string(memory, e->because),
+                                .by = wc_arena_string(memory, e->by)};
         if (source && is_variable(e)) {
             struct setter by = {NULL, NULL, NULL};
             if (!alone)
                 by = setter_for(memory, source, e);
             if (!alone && !by.change && given_for(&source->stack, e))
-                kept[n].value = keep(plan, given_for(&source->stack, e));
+                kept[n].value = wc_arena_string(memory, given_for(&source->stack, e));
             if (!by.by && files)
                 by = setter_of_start(memory, &source->stack, e->name);
             /* A user's folder is not for all (world site_stands_before_the_bundle). */
@@ -381,7 +377,7 @@ static struct edits keep_edits(struct plan *plan, const struct candidate *c,
             if (!by.by && e->kind == EDIT_UNSET && wc_str_starts(e->name, "LD_") &&
                 setter_is_named(memory, &source->stack, e->name))
                 kept[n] = (struct edit){.kind = EDIT_SET, .name = kept[n].name, .value = ""};
-            kept[n].by = keep(plan, by.by);
+            kept[n].by = wc_arena_string(memory, by.by);
             kept[n].path = by.file;
             kept[n].target = by.change;
         }
@@ -421,15 +417,15 @@ static void advise(struct plan *plan, struct plan_of_finding *of, const struct w
     struct candidate said = {.n = 0};
     struct repair *r = &of->p[of->n++];
     const struct user user = {.files = files, .path = getenv("PATH")};
+    const char *never = action_rows[advice.action].never;
 
     said.n = beyond_edit(memory, s, f, files, advice.action, advice.text, said.p);
-    *r = (struct repair){.edits = keep_edits(plan, &said, NULL, NULL, false),
-                         .action = action_rows[advice.action].word,
-                         .text = advice.text,
-                         .checked = REPAIR_NOT_CHECKED,
-                         .why = keep(plan, after == ADVICE_CONFLICT
-                                               ? why
-                                               : action_rows[advice.action].never ?: why)};
+    *r = (struct repair){
+        .edits = keep_edits(plan, &said, NULL, NULL, false),
+        .action = action_rows[advice.action].word,
+        .text = advice.text,
+        .checked = REPAIR_NOT_CHECKED,
+        .why = wc_arena_string(memory, after == ADVICE_CONFLICT || !never ? why : never)};
     if (said.n > 0 && said.p[0].kind == EDIT_REINSTALL) {
         r->command = command_of(memory, &r->edits, &user);
         r->why = wc_arena_format(memory, "which files %s has is not known", said.p[0].name);
@@ -479,7 +475,7 @@ static void add_repair(struct planning *p, struct plan_of_finding *of, const str
         p->replay.library_cache->disk.root[0] ? NULL : refused_at(p, &x->edits, EACCES);
     if (!end && !(closed && WC_ANY(e, r->edits, wc_str_compare(e->environment ?: "/", "/") != 0)))
         r->command = command_of(memory, &r->edits, &user);
-    r->but = keep(plan, x->outcome.breaks);
+    r->but = wc_arena_string(memory, x->outcome.breaks);
     lacks = r->but ? NULL : command_lacks(memory, &r->edits, &user);
     if (lacks && (r->command || *lacks == '/'))
         r->but =
@@ -545,8 +541,8 @@ static const struct played *add_rejected(struct planning *p, struct plan_of_find
         if (because == judge_conflict && gone && !conflict)
             conflict = &p->played[i];
         if (because && gone)
-            all[of->rejected.n++] = (struct rejected){
-                keep(p->plan, text_of(memory, &(struct edits){c->p, c->n})), because};
+            all[of->rejected.n++] =
+                (struct rejected){text_of(memory, &(struct edits){c->p, c->n}), because};
     }
     return conflict;
 }
@@ -579,7 +575,8 @@ static struct checked check(struct planning *p, const struct wc_finding_record *
     bool of_end = false, gone = false, lost = x && !x->outcome.why && !x->harmless;
 
     if (p->why || (x && x->outcome.why))
-        return (struct checked){CHECK_UNKNOWN, keep(p->plan, p->why ?: x->outcome.why)};
+        return (struct checked){CHECK_UNKNOWN,
+                                wc_arena_string(&p->plan->memory.arena, p->why ?: x->outcome.why)};
     if (!x || !x->outcome.changes)
         return (struct checked){CHECK_NOTHING, x ? x->outcome.idle : p->proposal->idle};
     if (f && judge_is_shown(p, f, &of_end))
@@ -730,7 +727,7 @@ void plan_make(struct plan *plan, const struct source *source, const struct wc_f
         *read = repair_of(plan, &proposal.edits, source, NULL, false);
         read->action = read->action ?: action_rows[WC_ACTION_CHECK].word;
         read->checked = proposal.why ? REPAIR_NOT_CHECKED : REPAIR_REPLAYED;
-        p.why = read->why = keep(plan, proposal.why);
+        p.why = read->why = wc_arena_string(&plan->memory.arena, proposal.why);
         if (!p.why && read->edits.n > 0)
             play(&p, &proposal.edits);
     }
