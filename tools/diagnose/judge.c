@@ -77,13 +77,10 @@ static const struct wc_finding_record *find_in(const struct outcome *o, bool of_
     return WC_FIRST(known, *found_in(o, of_end), is_same(known, &o->source->stack, f, of_f));
 }
 
-bool judge_is_shown(const struct planning *p, const struct wc_finding_record *f, bool *of_end) {
+bool judge_is_shown(const struct planning *p, const struct wc_finding_record *f) {
     const struct wc_stack *s = &p->source->stack;
 
-    if (!p->base.source)
-        return false;
-    *of_end = !find_in(&p->base, false, f, s);
-    return !*of_end || find_in(&p->base, true, f, s);
+    return p->base.source && (find_in(&p->base, false, f, s) || find_in(&p->base, true, f, s));
 }
 
 /* ---- what is asked of each ---- */
@@ -94,7 +91,7 @@ struct case_of { /* one candidate and one finding */
     const struct candidate *c;                /* of x */
     const struct wc_stack *s, *before, *then; /* the process; its replay without and with them */
     const struct wc_finding_record *f;
-    bool of_end;
+    bool of_end; /* only with the end of the process the replay shows the finding */
     bool variables_alone, new_files; /* of the edits */
     bool single; /* library of CUDA's, with unknown requirements of those next to it */
 };
@@ -525,6 +522,7 @@ static bool takes_from_another(const struct case_of *c) {
     return c->x->outcome.lacks;
 }
 
+const char judge_remains[] = "the finding remains";
 const char judge_lost[] = "a library that is found now would not be found";
 const char judge_new[] = "another finding of this severity appears";
 const char judge_hides[] = "such a change hides this finding";
@@ -535,7 +533,7 @@ static const struct {
     bool (*objects)(const struct case_of *c);
     const char *because;
 } objections[] = {
-    {remains, "the finding remains"},
+    {remains, judge_remains},
     {still_fails, "the load then fails for another reason"},
     {breaks_what_worked, judge_lost},
     {brings_another, judge_new},
@@ -555,7 +553,8 @@ static const struct {
 };
 
 const char *judge(const struct planning *p, const struct played *x,
-                  const struct wc_finding_record *f, bool of_end, bool *gone) {
+                  const struct wc_finding_record *f) {
+    const bool of_end = !find_in(&p->base, false, f, &p->source->stack);
     struct case_of c = {p,
                         x,
                         &x->edits,
@@ -577,11 +576,8 @@ const char *judge(const struct planning *p, const struct played *x,
                       kind == EDIT_PLACE || kind == EDIT_RESTORE || kind == EDIT_COPY;
     }
     WC_EACH_ROW(row, objections)
-        if (row->objects(&c)) {
-            *gone = row->objects != remains;
+        if (row->objects(&c))
             return row->because;
-        }
-    *gone = true;
     return NULL;
 }
 

@@ -53,7 +53,7 @@ struct planning {
 };
 
 /* Does the replay show it, if only with the process's own end? */
-bool judge_is_shown(const struct planning *p, const struct wc_finding_record *f, bool *of_end);
+bool judge_is_shown(const struct planning *p, const struct wc_finding_record *f);
 /* Was all loaded that is loaded without edits? by_variable: no file was changed, so a part that the
  * release does not hold was another one's. */
 bool judge_is_harmless(const struct replay *r, const struct outcome *base, const struct outcome *o,
@@ -71,13 +71,12 @@ bool judge_adds(const struct wc_stack *s, const struct edit *e);
 struct left judge_left_by(const struct planning *p, const struct played *x);
 /* By what they leave; above 0: a leaves more. */
 int judge_compare_left(const struct played *a, const struct played *b);
-extern const char judge_conflict[]; /* why not: another package requires what it removes  */
-extern const char judge_lost[], judge_new[];    /* what worked, and another finding */
+extern const char judge_remains[], judge_conflict[]; /* why not: another package requires it */
+extern const char judge_lost[], judge_new[];         /* what worked, and another finding */
 extern const char judge_hides[], judge_later[]; /* it may repair: nothing that was seen fails */
-/* NULL: it repairs the finding; else why it does not. of_end: as of judge_is_shown(). *gone: does
- * it take the finding away? */
+/* NULL: it repairs the finding, which is shown; else why it does not. */
 const char *judge(const struct planning *p, const struct played *x,
-                  const struct wc_finding_record *f, bool of_end, bool *gone);
+                  const struct wc_finding_record *f);
 /* The facade that the finding's host (of_f: its stack) gets then, else the first; NULL: none. */
 const struct wc_object *judge_facade(const struct wc_stack *of_f, const struct played *x,
                                      const struct wc_finding_record *f);

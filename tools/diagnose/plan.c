@@ -280,9 +280,8 @@ static bool is_same_way(const struct candidate *taken, const struct candidate *c
 
 /* Of those that leave the least the cheapest that is not taken yet. */
 static const struct played *next_cure(const struct planning *p, const struct wc_finding_record *f,
-                                      bool of_end, const struct played *const *taken, size_t n) {
+                                      const struct played *const *taken, size_t n) {
     const struct played *best = NULL;
-    bool gone;
 
     WC_EACH(x, WC_ITEMS(p->played, p->n)) {
         bool again =
@@ -292,8 +291,7 @@ static const struct played *next_cure(const struct planning *p, const struct wc_
         if (again)
             continue;
         const int left = best ? judge_compare_left(x, best) : -1;
-        if ((left < 0 || (left == 0 && cost_of(x) < cost_of(best))) &&
-            !judge(p, x, f, of_end, &gone))
+        if ((left < 0 || (left == 0 && cost_of(x) < cost_of(best))) && !judge(p, x, f))
             best = x;
     }
     return best;
@@ -398,30 +396,32 @@ static struct repair repair_of(struct plan *plan, const struct candidate *c,
 }
 
 /* known: only where its releases are. */
-static void add_other_host(struct plan *plan, struct plan_of_finding *of, const struct wc_stack *s,
+static void add_other_host(struct planning *p, struct plan_of_finding *of,
                            const struct wc_finding_record *f, bool known) {
     struct candidate other = {.n = 1};
 
-    if (!beyond_host(&plan->memory.arena, s, f, &other.p[0]) || (known && !*other.p[0].value))
+    if (!beyond_host(&p->plan->memory.arena, &p->source->stack, f, &other.p[0]) ||
+        (known && !*other.p[0].value))
         return;
-    of->p[of->n] = repair_of(plan, &other, NULL, NULL, false);
+    of->p[of->n] = repair_of(p->plan, &other, NULL, NULL, false);
     of->p[of->n++].why = action_rows[WC_ACTION_UPGRADE_HOST].never;
 }
 
-/* files: NULL: the environment cannot be looked at. */
-static void advise(struct plan *plan, struct plan_of_finding *of, const struct wc_stack *s,
-                   const struct wc_finding_record *f, const struct wc_files *files, const char *why,
-                   enum advice_after after) {
-    struct wc_arena *memory = &plan->memory.arena;
+static void advise(struct planning *p, struct plan_of_finding *of,
+                   const struct wc_finding_record *f, const char *why, enum advice_after after) {
+    const struct wc_stack *s = &p->source->stack;
+    struct wc_arena *memory = &p->plan->memory.arena;
     struct advice advice = advice_for(s, f, after, memory);
     struct candidate said = {.n = 0};
     struct repair *r = &of->p[of->n++];
-    const struct user user = {.files = files, .path = getenv("PATH")};
+    /* Where nothing can be played the environment cannot be looked at either. */
+    const struct user user = {.files = p->why ? NULL : &p->replay.library_cache->disk.files,
+                              .path = getenv("PATH")};
     const char *never = action_rows[advice.action].never;
 
-    said.n = beyond_edit(memory, s, f, files, advice.action, advice.text, said.p);
+    said.n = beyond_edit(memory, s, f, user.files, advice.action, advice.text, said.p);
     *r = (struct repair){
-        .edits = keep_edits(plan, &said, NULL, NULL, false),
+        .edits = keep_edits(p->plan, &said, NULL, NULL, false),
         .action = action_rows[advice.action].word,
         .text = advice.text,
         .checked = REPAIR_NOT_CHECKED,
@@ -430,7 +430,7 @@ static void advise(struct plan *plan, struct plan_of_finding *of, const struct w
         r->command = command_of(memory, &r->edits, &user);
         r->why = wc_arena_format(memory, "which files %s has is not known", said.p[0].name);
     }
-    add_other_host(plan, of, s, f, false);
+    add_other_host(p, of, f, false);
 }
 
 /* What the process ended with, for a finding that it had survived, and that fails as before:
@@ -527,7 +527,7 @@ static const char *conflict_of(const struct planning *p, const struct played *x)
 /* For --json: people read what to do, not what not to do. Which one another package does not let
  * be a repair; NULL: none. */
 static const struct played *add_rejected(struct planning *p, struct plan_of_finding *of,
-                                         const struct wc_finding_record *f, bool of_end) {
+                                         const struct wc_finding_record *f) {
     struct wc_arena *memory = &p->plan->memory.arena;
     struct rejected *all = wc_arena_take(memory, REJECTED_MOST * sizeof(*all));
     const struct played *conflict = NULL;
@@ -535,12 +535,10 @@ static const struct played *add_rejected(struct planning *p, struct plan_of_find
     of->rejected.p = all;
     for (size_t i = 0; all && i < p->n && of->rejected.n < REJECTED_MOST; i++) {
         const struct candidate *c = &p->played[i].edits;
-        bool gone = false;
-        const char *because =
-            p->played[i].outcome.why ? NULL : judge(p, &p->played[i], f, of_end, &gone);
-        if (because == judge_conflict && gone && !conflict)
+        const char *because = p->played[i].outcome.why ? NULL : judge(p, &p->played[i], f);
+        if (because == judge_conflict && !conflict)
             conflict = &p->played[i];
-        if (because && gone)
+        if (because && because != judge_remains)
             all[of->rejected.n++] =
                 (struct rejected){text_of(memory, &(struct edits){c->p, c->n}), because};
     }
@@ -572,15 +570,15 @@ static bool is_passed_on(struct planning *p, const struct edit *e) {
 static struct checked check(struct planning *p, const struct wc_finding_record *f) {
     const struct played *x = p->n > 0 ? &p->played[0] : NULL;
     const char *because = NULL;
-    bool of_end = false, gone = false, lost = x && !x->outcome.why && !x->harmless;
+    const bool lost = x && !x->outcome.why && !x->harmless;
 
     if (p->why || (x && x->outcome.why))
         return (struct checked){CHECK_UNKNOWN,
                                 wc_arena_string(&p->plan->memory.arena, p->why ?: x->outcome.why)};
     if (!x || !x->outcome.changes)
         return (struct checked){CHECK_NOTHING, x ? x->outcome.idle : p->proposal->idle};
-    if (f && judge_is_shown(p, f, &of_end))
-        because = judge(p, x, f, of_end, &gone);
+    if (f && judge_is_shown(p, f))
+        because = judge(p, x, f);
     else if (f && !lost)
         return (struct checked){CHECK_UNKNOWN, unshown};
     if (lost || because == judge_new || because == judge_conflict ||
@@ -590,7 +588,7 @@ static struct checked check(struct planning *p, const struct wc_finding_record *
                                               : because ?: judge_new};
     if (f && ((!because && x->unsure) || because == judge_later || because == judge_hides))
         return (struct checked){CHECK_UNKNOWN, because ?: x->unsure};
-    if (because && !gone && asks(f, OF_CALLS))
+    if (because == judge_remains && asks(f, OF_CALLS))
         return (struct checked){CHECK_UNKNOWN, "the files do not show how calls go then"};
     if (!because && fails_otherwise(p, &x->outcome))
         because = "the process fails for another reason then";
@@ -626,8 +624,6 @@ static void plan_finding(struct planning *p, size_t number) {
     struct plan_of_finding *of = &p->plan->of[number];
     struct wc_arena *memory = &p->plan->memory.arena;
     const struct played *taken[REPAIRS_MOST] = {NULL};
-    const struct wc_files *files = p->why ? NULL : &p->replay.library_cache->disk.files;
-    bool of_end;
 
     if (!(of->p = wc_arena_take(memory, REPAIRS_MOST * sizeof(*of->p))))
         return;
@@ -636,19 +632,19 @@ static void plan_finding(struct planning *p, size_t number) {
         add_repair(p, of, &p->played[0], f);
     if (p->proposal)
         return;
-    if (!judge_is_shown(p, f, &of_end)) {
-        advise(p->plan, of, &p->source->stack, f, files, p->why ?: unshown, ADVICE_UNPLAYED);
+    if (!judge_is_shown(p, f)) {
+        advise(p, of, f, p->why ?: unshown, ADVICE_UNPLAYED);
         return;
     }
-    while (of->n < REPAIRS_MOST && (taken[of->n] = next_cure(p, f, of_end, taken, of->n)))
+    while (of->n < REPAIRS_MOST && (taken[of->n] = next_cure(p, f, taken, of->n)))
         add_repair(p, of, taken[of->n], f);
     if (taken[0] && of->n < REPAIRS_MOST &&
         (candidate_is_by_hand(&taken[0]->edits) || is_apart(&taken[0]->edits)))
-        add_other_host(p->plan, of, &p->source->stack, f, is_apart(&taken[0]->edits));
-    const struct played *conflict = add_rejected(p, of, f, of_end);
+        add_other_host(p, of, f, is_apart(&taken[0]->edits));
+    const struct played *conflict = add_rejected(p, of, f);
     if (of->n > 0)
         return;
-    advise(p->plan, of, &p->source->stack, f, files,
+    advise(p, of, f,
            conflict       ? conflict_of(p, conflict)
            : p->read_only ? wc_arena_format(p->candidates.memory, "read-only: %s", p->read_only)
                           : unplayed,
@@ -659,12 +655,10 @@ static void plan_finding(struct planning *p, size_t number) {
 
 /* Nothing better can come of more edits. */
 static bool all_cured(const struct planning *p) {
-    bool of_end;
-
     WC_EACH(f, *p->findings) {
-        if (!judge_is_shown(p, f, &of_end))
+        if (!judge_is_shown(p, f))
             continue;
-        const struct played *best = next_cure(p, f, of_end, NULL, 0);
+        const struct played *best = next_cure(p, f, NULL, 0);
         if (!best || candidate_is_by_hand(&best->edits) || best->outcome.breaks ||
             best->left.errors + best->left.warnings > 0)
             return false;
