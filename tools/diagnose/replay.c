@@ -26,12 +26,12 @@ static bool is_known_library(const char *path) {
     return path && wc_name_kind_of(path) != WC_NAME_OTHER;
 }
 
-static void add_request(struct replay *r, int64_t seq, int64_t request, const char *name,
-                        const char *caller) {
+static void add_request(struct replay *r, enum wc_operation how, int64_t seq, int64_t request,
+                        const char *name, const char *caller) {
     const struct source_request *known =
         WC_FIRST(q, r->source->requests, request != WC_NULL && q->r.request == request);
 
-    if (!name || (caller && strcmp(wc_base_name(caller), WC_OWN_NAME) == 0))
+    if (!name || !is_dlopen(how) || (caller && strcmp(wc_base_name(caller), WC_OWN_NAME) == 0))
         return;
     if ((request != WC_NULL || r->source->type == SOURCE_SCAN) &&
         WC_ANY(q, r->requests, q->request == request && strcmp(q->name, name) == 0))
@@ -77,7 +77,7 @@ static void find_hosts(struct replay *r) {
             root && root->r.asked_by && (root != o || root->r.asked_how == WC_operation_NEEDED);
         const char *path = by_loader ? root->r.asked_by : root ? root->r.path : NULL;
         if (path && root->r.asked_how != WC_operation_START)
-            add_request(r, o->seq, WC_NULL, path, NULL);
+            add_request(r, WC_operation_DLOPEN, o->seq, WC_NULL, path, NULL);
         else if (path && r->requests.n == 0) /* the program itself */
             *MUST_ADD(r->requests.p, r->requests.n) =
                 (struct replay_request){.name = path, .request = WC_NULL};
@@ -85,7 +85,7 @@ static void find_hosts(struct replay *r) {
     WC_EACH(f, s->failures) /* of a host that could not be loaded, so is not an object */
         if (f->r.caller && f->r.caller[0] == '/' && f->r.operation != WC_operation_DLOPEN &&
             !wc_object_of(s, f->r.caller_object, f->r.caller))
-            add_request(r, f->seq, WC_NULL, f->r.caller, NULL);
+            add_request(r, WC_operation_DLOPEN, f->seq, WC_NULL, f->r.caller, NULL);
 }
 
 static void find_requests(struct replay *r) {
@@ -93,14 +93,11 @@ static void find_requests(struct replay *r) {
     const struct wc_stack *s = &source->stack;
 
     WC_EACH(q, source->requests)
-        if (is_dlopen(q->r.operation))
-            add_request(r, q->seq, q->r.request, q->r.name, q->r.caller);
+        add_request(r, q->r.operation, q->seq, q->r.request, q->r.name, q->r.caller);
     WC_EACH(f, s->failures)
-        if (is_dlopen(f->r.operation))
-            add_request(r, f->seq, f->r.request, f->r.name, f->r.caller);
+        add_request(r, f->r.operation, f->seq, f->r.request, f->r.name, f->r.caller);
     WC_EACH(o, s->objects)
-        if (is_dlopen(o->r.asked_how) && o->r.asked_name)
-            add_request(r, o->seq, o->r.request, o->r.asked_name, o->r.asked_by);
+        add_request(r, o->r.asked_how, o->seq, o->r.request, o->r.asked_name, o->r.asked_by);
     if (r->requests.n > 0)
         qsort(r->requests.p, r->requests.n, sizeof(*r->requests.p), by_order);
 }
