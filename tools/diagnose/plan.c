@@ -611,8 +611,7 @@ static void name_package(struct planning *p, struct repair *r, const struct wc_f
         if (!is_listed || !x->outcome.open ||
             wc_text_accepts(x->edits.p[0].value, o->version) != WC_NO)
             continue;
-        r->edits = keep_edits(p->plan, &x->edits, NULL, NULL, false);
-        r->text = text_of(&p->plan->memory.arena, &r->edits);
+        *r = repair_of(p->plan, &x->edits, NULL, NULL, false);
         r->why = x->outcome.open;
         return;
     }

@@ -75,8 +75,7 @@ static int32_t cuda_in(struct making *m, const char *directory) {
     int32_t cuda = -1;
 
     WC_EACH(name, all) {
-        const int32_t is =
-            wc_name_kind_of(*name) == WC_NAME_CUDA_DEPENDENCY ? wc_name_cuda(*name) : -1;
+        const int32_t is = wc_name_cuda(*name);
         if (is > 0 && cuda > 0 && is != cuda)
             return wc_cuda_in_package(directory);
         cuda = is > 0 ? is : cuda;

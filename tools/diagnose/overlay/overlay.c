@@ -24,8 +24,7 @@ const char *overlay_placed(struct overlay *o, const char *path) {
 /* ---- the layer ---- */
 
 bool overlay_fail(struct overlay *o, const char *why) {
-    if (!o->why)
-        o->why = why;
+    o->why = o->why ?: why;
     return false;
 }
 
@@ -151,11 +150,8 @@ void overlay_begin(struct overlay *o, struct library_cache *library_cache,
     o->library_cache = library_cache;
     o->view = (struct view){&o->memory.arena, &library_cache->disk.files};
     o->environment.p = wc_arena_take(&o->memory.arena, sizeof(*o->environment.p)); /* none so far */
-    WC_EACH(variable, *environment) {
-        const char *kept = *variable ? without_own(o, *variable) : NULL;
-        if (kept)
-            overlay_add_text(o, &o->environment, kept);
-    }
+    WC_EACH(variable, *environment)
+        overlay_add_text(o, &o->environment, *variable ? without_own(o, *variable) : NULL);
 }
 
 void overlay_end(struct overlay *o) {
