@@ -48,13 +48,10 @@ static void add_request(struct replay *r, enum wc_operation how, int64_t seq, in
         .by_known_library = is_known_library(caller)};
 }
 
-static int by_order(const void *a, const void *b) {
-    const struct replay_request *x = a, *y = b;
-
-    if (x->request != WC_NULL && y->request != WC_NULL && x->request != y->request)
-        return WC_ORDER(x->request, y->request);
-    return WC_ORDER(x->seq, y->seq);
-}
+WC_COMPARE(by_order, struct replay_request,
+           x->request != WC_NULL && y->request != WC_NULL && x->request != y->request
+               ? WC_ORDER(x->request, y->request)
+               : WC_ORDER(x->seq, y->seq));
 
 /* What loaded a host, and its loader, and so on. */
 static const struct wc_object *root_of(const struct wc_stack *s, const struct wc_object *o) {
