@@ -27,10 +27,6 @@ static bool may_matter(const struct wc_failure *f) {
            wc_name_kind_of(f->needs) != WC_NAME_OTHER;
 }
 
-static bool has_part(const struct wc_stack *s, const char *part) {
-    return WC_ANY(o, s->objects, wc_str_same(o->r.part, part));
-}
-
 /* What a process that continues may still need. What cuDNN itself asked for, or its host declares,
  * has findings, or is optional. */
 static bool may_still_be_wanted(const struct wc_stack *s, const struct wc_failure *f) {
@@ -44,7 +40,8 @@ static bool may_still_be_wanted(const struct wc_stack *s, const struct wc_failur
         return !WC_ANY(o, s->objects, wc_is_cudnn(o) && wc_came_after(o, f)) &&
                !WC_ANY(b, s->bindings, b->seq > f->seq) && !wc_is_probe(s, f);
     return n.kind == WC_NAME_CUDA_DEPENDENCY && by && by->r.role == WC_role_CUDA_DEPENDENCY &&
-           wc_str_same(by->r.part, "nvrtc") && !has_part(s, n.part);
+           wc_str_same(by->r.part, "nvrtc") &&
+           !WC_ANY(o, s->objects, wc_str_same(o->r.part, n.part));
 }
 
 /* ---- what limits it ---- */
@@ -70,38 +67,31 @@ static bool host_is_unknown(const struct wc_stack *s) {
             WC_ANY(o, s->objects, wc_wants_cudnn(o) && !WC_ANY(d, s->demands, says_enough(d, o))));
 }
 
-static bool is_unobserved(const struct wc_stack *s, const char *what) {
-    return WC_ANY(u, s->unobserved, wc_str_same(u->r.what, what));
-}
-
 static unsigned limits_of(const struct wc_stack *s, const struct wc_findings *f,
                           const struct wc_outside *outside, enum wc_end end) {
-    bool cudnn = WC_ANY(o, s->objects, o->r.role == WC_role_FACADE && o->r.mapped);
-    const struct {
-        enum wc_limit limit;
-        bool holds;
-    } rows[] = {
-        {WC_limit_DIED, end == WC_END_FAILED},
-        {WC_limit_END_UNKNOWN, end == WC_END_UNKNOWN || end == WC_END_ASSUMED},
-        {WC_limit_STATUS_UNKNOWN, end == WC_END_NORMAL},
-        {WC_limit_RECORD_LOST, outside->lost > 0 || s->dropped > 0 ||
-                                   (s->has_summary && s->summary.dropped > 0) || f->lost > 0 ||
-                                   is_unobserved(s, WC_UNOBSERVED_RECORDS)},
-        {WC_limit_UNOBSERVED, s->unobserved.n > 0},
-        {WC_limit_MAPS_CHANGED, is_unobserved(s, WC_UNOBSERVED_MAPS)},
-        {WC_limit_HOST_UNKNOWN, cudnn && host_is_unknown(s)},
-        {WC_limit_NO_GPU_TO_ASK, cudnn && !s->machine.gpus.n},
-        {WC_limit_NEWER_THAN_TABLE,
-         WC_ANY(o, s->objects,
-                wc_is_cudnn(o) && o->r.mapped && wc_version_known(o->version) &&
-                    wc_version_compare((struct wc_version){o->version.major, o->version.minor,
-                                                           o->version.patch, -1},
-                                       wc_version_of(WC_NEWEST_CUDNN)) > 0)},
+    const bool cudnn = wc_first_facade(s);
+    const bool holds[WC_limit_COUNT] = {
+        [WC_limit_DIED] = end == WC_END_FAILED,
+        [WC_limit_END_UNKNOWN] = end == WC_END_UNKNOWN || end == WC_END_ASSUMED,
+        [WC_limit_STATUS_UNKNOWN] = end == WC_END_NORMAL,
+        [WC_limit_RECORD_LOST] =
+            outside->lost > 0 || s->dropped > 0 || (s->has_summary && s->summary.dropped > 0) ||
+            f->lost > 0 || WC_ANY(u, s->unobserved, wc_str_same(u->r.what, WC_UNOBSERVED_RECORDS)),
+        [WC_limit_UNOBSERVED] = s->unobserved.n > 0,
+        [WC_limit_MAPS_CHANGED] =
+            WC_ANY(u, s->unobserved, wc_str_same(u->r.what, WC_UNOBSERVED_MAPS)),
+        [WC_limit_HOST_UNKNOWN] = cudnn && host_is_unknown(s),
+        [WC_limit_NO_GPU_TO_ASK] = cudnn && !s->machine.gpus.n,
+        [WC_limit_NEWER_THAN_TABLE] =
+            WC_ANY(o, s->objects,
+                   wc_is_cudnn(o) && o->r.mapped && wc_version_known(o->version) &&
+                       wc_version_compare(wc_version_filled(o->version, -1, -1),
+                                          wc_version_of(WC_NEWEST_CUDNN)) > 0),
     };
     unsigned limits = outside->limits;
 
-    WC_EACH_ROW(row, rows)
-        limits |= row->holds ? 1u << row->limit : 0;
+    for (unsigned i = 0; i < WC_limit_COUNT; i++)
+        limits |= holds[i] ? 1u << i : 0;
     return limits;
 }
 
@@ -233,7 +223,8 @@ static const struct wc_failure *last_failure(const struct wc_stack *s, bool look
         if ((may_matter(f) || f->fate >= WC_FATE_LEFT) && is_lookup(f) == lookup &&
             f->fate != WC_FATE_MADE_GOOD && !wc_is_probe(s, f) &&
             !(wc_is_load(f) && wc_name_kind_of(f->r.name) == WC_NAME_PART &&
-              wc_asked_by_cudnn(s, f) && has_part(s, wc_name_read(f->r.name).part)))
+              wc_asked_by_cudnn(s, f) &&
+              WC_ANY(o, s->objects, wc_str_same(o->r.part, wc_name_read(f->r.name).part))))
             last = f;
     return last;
 }
