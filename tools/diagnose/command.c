@@ -358,13 +358,10 @@ static const char *cleared(struct making *m) {
                : "";
 }
 
-static bool is_there(struct making *m, const char *package) {
-    return wheel_installed(m->view, m->edit->environment, package, NULL);
-}
-
 /* Otherwise pip installs another release of it than is there. */
 static const char *nodeps(struct making *m) {
     const char *release = wheel_newest(m->edit->name, m->edit->value ?: "");
+    const char *site = m->edit->environment;
     const char *const *known =
         wheel_required(m->view.memory, m->edit->name, wheel_version(release ?: ""));
     struct requirements all = {NULL, 0};
@@ -372,9 +369,10 @@ static const char *nodeps(struct making *m) {
     if (m->manager.info)
         requirements_add(&all, m->view.memory, "",
                          view_text(m->view, format(m, "%s/METADATA", m->manager.info)));
-    bool lacks = WC_ANY(q, all, requirement_is_known(q) && !is_there(m, q->package));
+    bool lacks = WC_ANY(
+        q, all, requirement_is_known(q) && !wheel_installed(m->view, site, q->package, NULL));
     for (; !m->manager.info && *known; known++)
-        lacks = lacks || !is_there(m, *known);
+        lacks = lacks || !wheel_installed(m->view, site, *known, NULL);
     free(all.p);
     return lacks && m->edit->kind == EDIT_INSTALL ? "" : " --no-deps";
 }

@@ -24,10 +24,6 @@ static void print_copy(FILE *to, const struct wc_object_record *o, bool whole) {
     putc('\n', to);
 }
 
-static bool same_directory(const struct wc_object_record *a, const struct wc_object_record *b) {
-    return wc_same_directory(library_path(a), library_path(b));
-}
-
 static void print_directory(FILE *to, const struct wc_stack *s, size_t first, bool whole) {
     const struct wc_object_record *o = &s->objects.p[first].r;
     const char *version = NULL; /* of the facade: its parts are of the same, mostly */
@@ -40,7 +36,8 @@ static void print_directory(FILE *to, const struct wc_stack *s, size_t first, bo
     for (int facades = 1; facades >= 0; facades--)
         for (size_t i = first; i < s->objects.n; i++) {
             const struct wc_object_record *r = &s->objects.p[i].r;
-            if (!same_directory(r, o) || (r->role == WC_role_FACADE) != facades)
+            if (!wc_same_directory(library_path(r), library_path(o)) ||
+                (r->role == WC_role_FACADE) != facades)
                 continue;
             if (whole || facades || !version || (r->version && !wc_str_same(r->version, version)))
                 print_copy(to, r, whole);
@@ -69,7 +66,9 @@ static void print_text_of(struct layout *l, const struct scan *scan, const struc
     if (copies > 0)
         fputs("\ncopies of cuDNN\n", l->to);
     for (size_t i = 0; i < copies; i++)
-        if (WC_FIRST(o, s->objects, same_directory(&o->r, &s->objects.p[i].r)) == &s->objects.p[i])
+        if (WC_FIRST(o, s->objects,
+                     wc_same_directory(library_path(&o->r), library_path(&s->objects.p[i].r))) ==
+            &s->objects.p[i])
             print_directory(l->to, s, i, l->whole);
     if (s->dropped)
         print_format(l->to, "  and %lld that found no room\n", (long long)s->dropped);

@@ -6,14 +6,11 @@
 /* Without the wheels that have these no framework loads cuDNN. */
 static const char *const first_libraries[] = {"libcudart.so", "libcublas.so", "libnvrtc.so"};
 
-static bool is_of_cuda(const char *name, int32_t cuda) {
-    return wc_name_kind_of(name) == WC_NAME_CUDA_DEPENDENCY && wc_name_cuda(name) == cuda;
-}
-
 bool make_has_cuda(struct making *m, const char *directory, int32_t cuda) {
     const struct entries all = make_entries(m, directory);
 
-    return WC_ANY(name, all, is_of_cuda(*name, cuda));
+    return WC_ANY(name, all,
+                  wc_name_kind_of(*name) == WC_NAME_CUDA_DEPENDENCY && wc_name_cuda(*name) == cuda);
 }
 
 /* In the process, in the wheels of that site, or in the conda prefix that it is of. */
@@ -21,7 +18,7 @@ static bool has_any(struct making *m, const char *site, int32_t cuda) {
     const struct entries wheels = make_entries(m, make_format(m, "%s/nvidia", site));
     const char *library = make_directory_of(m, make_directory_of(m, site));
 
-    return WC_ANY(o, m->s->objects, o->r.mapped && is_of_cuda(wc_base_name(wc_path_of(o)), cuda)) ||
+    return WC_ANY(o, m->s->objects, o->r.mapped && wc_name_cuda(wc_path_of(o)) == cuda) ||
            WC_ANY(folder, wheels,
                   make_has_cuda(m, make_format(m, "%s/nvidia/%s/lib", site, *folder), cuda)) ||
            (library && make_has_cuda(m, library, cuda));

@@ -6,10 +6,6 @@
 #include "core/knowledge/frameworks.h"
 #include "core/demand/finding.h"
 
-static bool has_cudnn(const struct wc_stack *s) {
-    return WC_ANY(o, s->objects, wc_is_cudnn(o));
-}
-
 static bool is_first_of_framework(const struct wc_stack *s, const struct wc_object *main) {
     return main->r.framework && main->r.mapped &&
            WC_FIRST(o, s->objects, o->r.mapped && wc_str_same(o->r.framework, main->r.framework)) ==
@@ -71,7 +67,7 @@ static void look_for_what_stopped(struct wc_diagnosis *d, const struct wc_object
 
 void wc_find_gpu_stack_not_reached(struct wc_diagnosis *d) {
     WC_EACH(o, d->s->objects)
-        if (is_first_of_framework(d->s, o) && !has_cudnn(d->s))
+        if (is_first_of_framework(d->s, o) && !WC_ANY(any, d->s->objects, wc_is_cudnn(any)))
             look_for_what_stopped(d, o);
 }
 
@@ -84,7 +80,7 @@ static bool is_by_framework(const struct wc_object *by, const struct wc_object *
 static void report_build(struct wc_diagnosis *d, const struct wc_object *o) {
     const struct wc_framework *f = wc_framework_named(o->r.framework);
     /* Where others have the GPU it may be intended: surely where a package requires this build. */
-    bool may_be_meant = !o->r.gpu_library && has_cudnn(d->s);
+    bool may_be_meant = !o->r.gpu_library && WC_ANY(any, d->s->objects, wc_is_cudnn(any));
 
     if (may_be_meant &&
         (o->r.required_by ||

@@ -42,10 +42,6 @@ enum gpu_fit gpu_fit_of(const struct gpu_row *row, const char *gpu) {
     return *row->most && v.major > wc_version_of(row->most).major ? GPU_TOO_NEW : GPU_FITS;
 }
 
-static const char *format_range(struct wc_case *c, const struct gpu_row *row) {
-    return wc_format(c, *row->most ? "%s to %s" : "%s and later%s", row->least, row->most);
-}
-
 static void look(struct wc_diagnosis *d, const struct wc_object *facade) {
     struct wc_runtime runtime = wc_runtime_of(d->s, facade);
     int32_t cuda = wc_cuda_of_set(d->s, facade).major; /* that it is made for; -1: not known */
@@ -63,21 +59,23 @@ static void look(struct wc_diagnosis *d, const struct wc_object *facade) {
     if (!first)
         return;
     struct wc_case *c = wc_case_begin(d, facade, NULL);
+    const char *range =
+        wc_format(c, *row->most ? "%s to %s" : "%s and later%s", row->least, row->most);
     /* One of several, or a GPU on which part of it runs: it may have no effect. */
     if (fitting || (!old && row->goes_on && !wc_a_call_failed(d->s)))
         c->effect = WC_EFFECT_DOUBTED;
-    c->r.title = wc_format(
-        c,
-        old || !row->goes_on ? "cuDNN %s%s has no code for %s: it is made for %s"
-                             : "cuDNN %s%s has no code of its own for %s: it is made for %s",
-        wc_format_range(c, runtime.range), row->cuda ? wc_format(c, " for CUDA %d", row->cuda) : "",
-        first, format_range(c, row));
+    c->r.title = wc_format(c,
+                           old || !row->goes_on
+                               ? "cuDNN %s%s has no code for %s: it is made for %s"
+                               : "cuDNN %s%s has no code of its own for %s: it is made for %s",
+                           wc_format_range(c, runtime.range),
+                           row->cuda ? wc_format(c, " for CUDA %d", row->cuda) : "", first, range);
     c->r.predicted = runtime.predicted;
     wc_case_library(c, WC_FACT_CUDNN, facade);
     wc_case_runtime(c, &runtime);
     if (row->cuda)
         wc_case_cuda(c, facade);
-    wc_case_fact(c, WC_FACT_COMPUTE_CAPABILITY, format_range(c, row));
+    wc_case_fact(c, WC_FACT_COMPUTE_CAPABILITY, range);
     WC_EACH(gpu, d->s->machine.gpus)
         wc_case_fact(c, WC_FACT_GPU, *gpu);
     wc_case_variable(c, "CUDA_VISIBLE_DEVICES");

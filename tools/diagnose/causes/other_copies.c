@@ -69,10 +69,6 @@ static bool is_below(const char *path, const char *prefix) {
     return n && wc_is_below(path, prefix, n);
 }
 
-static bool has_number(const char *name) {
-    return wc_name_read(name).version.major >= 0;
-}
-
 /* May that package have what was asked for by this name? */
 static bool answers(const struct wc_package_record *p, const char *asked, struct wc_range got) {
     struct wc_version v = wc_version_of(p->package_version);
@@ -80,7 +76,7 @@ static bool answers(const struct wc_package_record *p, const char *asked, struct
     if (!wc_version_known(v) || !wc_version_known(got.low))
         return false;
     return v.major == got.low.major ? v.minor != got.low.minor || v.patch != got.low.patch
-                                    : !has_number(asked);
+                                    : wc_name_read(asked).version.major < 0;
 }
 
 static const struct wc_package_record *own_of(const struct wc_stack *s, const char *asker,
@@ -129,7 +125,7 @@ static void look(struct wc_diagnosis *d, const struct wc_object *o) {
     wc_case_fact_at(c, WC_FACT_ITS_ENVIRONMENT_HAS, directory,
                     wc_format(c, "%s  %s %s", directory, p->package, p->package_version),
                     "package");
-    if (!has_number(o->r.asked_name))
+    if (wc_name_read(o->r.asked_name).version.major < 0)
         wc_case_fact(c, WC_FACT_NO_NUMBER, "a name without a number may be any major");
     wc_case_end(c);
 }

@@ -18,10 +18,6 @@ static bool leads_nowhere(const struct wc_stack *s, struct wc_element e) {
                   WC_ANY(text, search->r.searched, wc_str_same(*text, missing)));
 }
 
-static const char *format_element(struct wc_case *c, struct wc_element e) {
-    return e.n ? wc_format(c, "%.*s", (int)e.n, e.p) : "an empty element: the working directory";
-}
-
 void wc_find_search_path_suspect(struct wc_diagnosis *d) {
     const char *list = wc_variable(d->s, "LD_LIBRARY_PATH");
     bool failed =
@@ -48,13 +44,13 @@ void wc_find_search_path_suspect(struct wc_diagnosis *d) {
     struct wc_case *c = wc_case_begin(d, NULL, NULL);
     c->on_disk = true;
     WC_EACH_ELEMENT(e, list, ":;") {
-        if (e.p[0] != '/' && e.p[0] != '$') {
-            relative++;
-            wc_case_fact(c, WC_FACT_RELATIVE, format_element(c, e));
-        } else if (failed && leads_nowhere(d->s, e)) {
-            nowhere++;
-            wc_case_fact(c, WC_FACT_NO_SUCH_DIRECTORY, format_element(c, e));
-        }
+        const bool is_relative = e.p[0] != '/' && e.p[0] != '$';
+        if (!is_relative && !(failed && leads_nowhere(d->s, e)))
+            continue;
+        ++*(is_relative ? &relative : &nowhere);
+        wc_case_fact(c, is_relative ? WC_FACT_RELATIVE : WC_FACT_NO_SUCH_DIRECTORY,
+                     e.n ? wc_format(c, "%.*s", (int)e.n, e.p)
+                         : "an empty element: the working directory");
     }
     if (!relative && !nowhere)
         return;
