@@ -222,19 +222,18 @@ static bool is_of_wrong_kind(const struct case_of *c) {
  * finding less, and nothing else. */
 static bool changes_nothing(const struct case_of *c) {
     const struct outcome *base = &c->p->base, *o = &c->x->outcome;
-    const struct wc_stack *before = &base->source->stack, *s = &o->source->stack;
+    const struct wc_stack *before = c->before, *s = c->then;
 
-    for (size_t i = 0; i < c->p->replay.requests.n; i++)
-        if (base->got[i].files != o->got[i].files)
-            return false;
-    WC_EACH(p, before->packages)
-        if (!WC_ANY(after, s->packages,
-                    wc_str_same(after->r.package, p->r.package) &&
-                        wc_str_same(after->r.prefix, p->r.prefix) &&
-                        after->r.missing_count == p->r.missing_count &&
-                        after->r.changed.n == p->r.changed.n))
-            return false;
-    return before->failures.n == s->failures.n && before->objects.n == s->objects.n &&
+    return !WC_ANY(q, c->p->replay.requests,
+                   replay_got_by(&c->p->replay, base, q)->files !=
+                       replay_got_by(&c->p->replay, o, q)->files) &&
+           !WC_ANY(p, before->packages,
+                   !WC_ANY(after, s->packages,
+                           wc_str_same(after->r.package, p->r.package) &&
+                               wc_str_same(after->r.prefix, p->r.prefix) &&
+                               after->r.missing_count == p->r.missing_count &&
+                               after->r.changed.n == p->r.changed.n)) &&
+           before->failures.n == s->failures.n && before->objects.n == s->objects.n &&
            !WC_ANY(object, s->objects,
                    !WC_ANY(was, before->objects,
                            was->r.inode == object->r.inode && was->r.device == object->r.device &&
@@ -243,16 +242,12 @@ static bool changes_nothing(const struct case_of *c) {
 
 /* Of cuDNN or CUDA, and not found by another name either. */
 static bool found_by_no_name(const struct wc_stack *s, const struct wc_failure *f) {
-    const struct wc_name asked = wc_name_read(f->r.name ? wc_base_name(f->r.name) : "");
+    const struct wc_name asked = wc_name_read(f->r.name);
 
-    if (!wc_is_load(f) || !wc_kind_is_ours(asked.kind))
-        return false;
-    WC_EACH(o, s->objects) {
-        const struct wc_name own = wc_name_read(wc_base_name(wc_path_of(o) ?: ""));
-        if (o->r.mapped && own.kind == asked.kind && wc_str_same(own.part, asked.part))
-            return false;
-    }
-    return true;
+    return wc_is_load(f) && wc_kind_is_ours(asked.kind) &&
+           !WC_ANY(o, s->objects,
+                   o->r.mapped && wc_name_kind_of(wc_path_of(o)) == asked.kind &&
+                       wc_str_same(wc_name_read(wc_path_of(o)).part, asked.part));
 }
 
 /* It, or the command that it was of, did not end well, or, where its end is unknown, a call

@@ -187,10 +187,8 @@ static bool has_interpreter(struct asking *a) {
     const char *const marks[] = {"pyvenv.cfg", "conda-meta", "bin/python", "bin/python3",
                                  format(a, "bin/%s", a->version)};
 
-    WC_EACH_ROW(mark, marks)
-        if (is_there(a, format(a, "%s/%s", a->root, *mark)))
-            return true;
-    return fnmatch("@(/|/usr|/usr/local|*/.local)", a->root, FNM_EXTMATCH) == 0;
+    return WC_ANY(mark, WC_ROWS(marks), is_there(a, format(a, "%s/%s", a->root, *mark))) ||
+           fnmatch("@(/|/usr|/usr/local|*/.local)", a->root, FNM_EXTMATCH) == 0;
 }
 
 static void ask_python(struct asking *a) {

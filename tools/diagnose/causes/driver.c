@@ -89,10 +89,8 @@ static bool is_printed(const struct wc_stack *s) {
                                          "COMPAT_NOT_SUPPORTED",
                                          "CompatNotSupported"};
 
-    WC_EACH_ROW(error, errors)
-        if (WC_ANY(words, s->outcome.printed, *words && wc_str_find(*words, *error)))
-            return true;
-    return false;
+    return WC_ANY(error, WC_ROWS(errors),
+                  WC_ANY(words, s->outcome.printed, *words && wc_str_find(*words, *error)));
 }
 
 void wc_find_driver_mixed(struct wc_diagnosis *d) {

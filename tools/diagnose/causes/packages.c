@@ -64,14 +64,13 @@ static bool would_answer(const char *file, const char *asked) {
 /* The load that failed for lack of one of the package's files. */
 static const struct wc_failure *failed_for(const struct wc_stack *s,
                                            const struct wc_package_record *p) {
-    WC_EACH(f, s->failures) {
-        const char *asked = wc_missing_of(f);
-        WC_EACH(file, p->missing)
-            if (wc_is_load(f) && asked && would_answer(*file, asked) &&
-                !WC_ANY(o, s->objects, wc_is_cudnn(o) && would_answer(*file, wc_real_path_of(o))))
-                return f;
-    }
-    return NULL;
+    return WC_FIRST(
+        f, s->failures,
+        wc_is_load(f) && wc_missing_of(f) &&
+            WC_ANY(file, p->missing,
+                   would_answer(*file, wc_missing_of(f)) &&
+                       !WC_ANY(o, s->objects,
+                               wc_is_cudnn(o) && would_answer(*file, wc_real_path_of(o)))));
 }
 
 /* A part of another installation and release that took the place of a missing one. */
