@@ -25,8 +25,7 @@ struct reading {
     const char *pin; /* the release of package `name`, which is looked for in place of a variable */
     const char *program, *first; /* the same: its script, or itself, and the first word of both */
     const char *others;          /* the script that starts another one; NULL: none does */
-    const char *file[FILES_MOST];
-    int files;
+    struct entries files;
     bool is_named;   /* in any line */
     bool is_used;    /* the same, and its value does more than to be printed, or handed on */
     bool only_value; /* a line counts by the value that the process has */
@@ -39,13 +38,10 @@ struct reading {
 };
 
 static void add_file(struct reading *r, const char *path) {
-    OWNED char *real = realpath(path, NULL);
+    OWNED char *real = r->files.n < FILES_MOST ? realpath(path, NULL) : NULL;
 
-    for (int i = 0; real && i < r->files; i++)
-        if (strcmp(r->file[i], real) == 0)
-            return;
-    if (real && r->files < FILES_MOST)
-        r->file[r->files++] = wc_arena_string(r->memory, real);
+    if (real && !WC_ANY(known, r->files, strcmp(*known, real) == 0))
+        entries_add(r->memory, &r->files, wc_arena_string(r->memory, real));
 }
 
 /* The next word of a line that may be a path, after the signs that languages put there; NULL: none.
@@ -403,18 +399,18 @@ static struct setter read_from(struct reading *r, const char *files) {
         OWNED char *file = must_format("%.*s", (int)e.n, e.p), *path = path_of(r, file);
         add_file(r, path);
     }
-    for (int i = 0; i < r->files; i++) {
+    for (size_t i = 0; i < r->files.n; i++) {
         size_t size;
-        OWNED char *text = disk_text(r->file[i], TEXT_MOST, &size);
+        OWNED char *text = disk_text(r->files.p[i], TEXT_MOST, &size);
         char *rest = text, *line;
         const char *before = "";
-        bool is_shell = !wc_str_ends(r->file[i], ".py"), is_script = false;
+        bool is_shell = !wc_str_ends(r->files.p[i], ".py"), is_script = false;
         const char *text_until = NULL; /* of a here-document */
-        r->of_make = wc_str_ends(r->file[i], "akefile") || wc_str_ends(r->file[i], ".mk");
+        r->of_make = wc_str_ends(r->files.p[i], "akefile") || wc_str_ends(r->files.p[i], ".mk");
         for (int n = 1; (line = strsep(&rest, "\n")); n++) {
             is_shell = is_shell && (n > 1 || fnmatch("#!*python*", line, 0) != 0);
             is_script = n > 1 ? is_script
-                              : wc_str_ends(r->file[i], "sh") || fnmatch("#!*sh*", line, 0) == 0;
+                              : wc_str_ends(r->files.p[i], "sh") || fnmatch("#!*sh*", line, 0) == 0;
             if (text_until) { /* no line of it runs */
                 text_until = strcmp(line + strspn(line, "\t"), text_until) == 0 ? NULL : text_until;
                 continue;
@@ -423,13 +419,13 @@ static struct setter read_from(struct reading *r, const char *files) {
             if (is_script)
                 note_assigned(r, line + strspn(line, " \t"));
             if (r->pin)
-                read_pin(r, r->file[i], n, line);
+                read_pin(r, r->files.p[i], n, line);
             else if (r->program && is_script)
-                read_start(r, r->file[i], n, before, line + strspn(line, " \t"));
+                read_start(r, r->files.p[i], n, before, line + strspn(line, " \t"));
             else if (!r->program)
-                read_line(r, r->file[i], n, line + strspn(line, " \t"), is_shell);
+                read_line(r, r->files.p[i], n, line + strspn(line, " \t"), is_shell);
             if (!r->at_start || wc_str_starts(line, ". ") || wc_str_starts(line, "source "))
-                add_named(r, r->file[i], line);
+                add_named(r, r->files.p[i], line);
             const int all = (int)strlen(line);
             before = all && line[all - 1] == '\\'
                          ? wc_arena_format(r->memory, "%s%.*s ", before, all - 1, line) ?: ""
