@@ -688,17 +688,15 @@ void plan_make(struct plan *plan, const struct source *source, const struct wc_f
                          .source = source,
                          .findings = findings,
                          .proposal = command ? &proposal : NULL};
-    struct heap_arena memory; /* of the candidates */
+    ENDED_BY(heap_arena_end) struct heap_arena memory = HEAP_ARENA(memory); /* of the candidates */
     struct stat facts;
 
-    *plan = (struct plan){.n = findings->n};
-    heap_arena_begin(&plan->memory);
+    *plan = (struct plan){.memory = HEAP_ARENA(plan->memory), .n = findings->n};
     plan->of = wc_arena_take(&plan->memory.arena, (plan->n + 1) * sizeof(*plan->of));
     if (!plan->of || (plan->n == 0 && !command))
         return;
     if (source->user || (source->type <= SOURCE_PROCESS && stat(source->path, &facts) == 0))
         disk_as_user(source->user ?: facts.st_uid);
-    heap_arena_begin(&memory);
     p.candidates.memory = &memory.arena;
     p.why = replay_begin(&p.replay, source);
     p.why = why ?: p.why;
@@ -738,7 +736,6 @@ void plan_make(struct plan *plan, const struct source *source, const struct wc_f
     free(p.played);
     candidates_end(&p.candidates);
     replay_end(&p.replay);
-    heap_arena_end(&memory);
     disk_as_self();
 }
 

@@ -761,8 +761,7 @@ void replay_play(struct replay *r, const struct edits *edits, struct outcome *ou
     struct play p = {
         .r = r, .s = &r->source->stack, .edits = edits, .out = out, .first = r->plays++ == 0};
 
-    *out = (struct outcome){.source = NULL};
-    heap_arena_begin(&out->memory);
+    *out = (struct outcome){.memory = HEAP_ARENA(out->memory)};
     overlay_begin(&p.overlay, r->library_cache, &r->kept, &p.s->process.environment);
     p.overlay.stack = p.s;
     for (size_t i = 0; i < edits->n && !p.overlay.why; i++)
@@ -788,8 +787,7 @@ void outcome_end(struct outcome *o) {
     if (o->source)
         source_free(o->source);
     free(o->got);
-    if (o->memory.arena.more)
-        heap_arena_end(&o->memory);
+    heap_arena_end(&o->memory);
 }
 
 const char *replay_begin(struct replay *r, const struct source *source) {
@@ -803,10 +801,9 @@ const char *replay_begin(struct replay *r, const struct source *source) {
         why = "which program it was is not known";
     else if (s->process.node && uname(&here) == 0 && strcmp(here.nodename, s->process.node) != 0)
         why = "the program ran on another machine";
-    memset(r, 0, sizeof(*r));
-    r->source = source;
-    heap_arena_begin(&r->memory);
-    r->library_cache = source->libraries ?: &r->own_cache;
+    *r = (struct replay){.source = source,
+                         .memory = HEAP_ARENA(r->memory),
+                         .library_cache = source->libraries ?: &r->own_cache};
     if (!source->libraries)
         library_cache_begin(&r->own_cache, source->root);
     r->library_cache->disk.directory = s->process.directory;

@@ -9,11 +9,6 @@
 
 #define NO_PARTNER SIZE_MAX /* all bits set */
 
-static void comparison_begin(struct comparison *c) {
-    *c = (struct comparison){.n = 0};
-    heap_arena_begin(&c->memory);
-}
-
 /* Adds if they differ, behind all that come no later. */
 static void hold(struct comparison *c, enum difference_kind kind, const char *what,
                  const char *attribute, const char *a, const char *b) {
@@ -100,8 +95,7 @@ static void pair(struct pairs *p, size_t i, size_t j) {
 static bool are_same(const struct pairs *p, size_t i, size_t j) {
     if (!p->things->counterparts(p->s, i, j))
         return false;
-    ENDED_BY(comparison_end) struct comparison c;
-    comparison_begin(&c);
+    ENDED_BY(comparison_end) struct comparison c = {.memory = HEAP_ARENA(c.memory)};
     p->things->compare(&c, p->s, i, j);
     return c.n == 0;
 }
@@ -451,7 +445,7 @@ void compare(struct comparison *c, const struct source *a, const struct source *
     const struct things objects = {a->stack.objects.n, b->stack.objects.n, objects_are_counterparts,
                                    compare_object, lacking_object};
 
-    comparison_begin(c);
+    *c = (struct comparison){.memory = HEAP_ARENA(c->memory)};
     if (a->stack.has_process && b->stack.has_process) {
         compare_variable(c, &s, "LD_PRELOAD=", false);
         WC_EACH(v, a->stack.process.environment)

@@ -203,10 +203,7 @@ void report_judge(struct report *r) {
 void report_make(struct report *r, const struct source *source) {
     struct wc_arena *memory = &r->memory.arena;
 
-    r->source = source;
-    r->plan = NULL;
-    r->command = NULL;
-    heap_arena_begin(&r->memory);
+    *r = (struct report){.source = source, .memory = HEAP_ARENA(r->memory)};
     report_judge(r);
     wc_stack_fingerprint(&source->stack, r->fingerprint);
     r->gaps = find_gaps(memory, source);

@@ -261,8 +261,7 @@ void shell_programs_of(struct shell_programs *out, char **command, char **enviro
     OWNED char *here = get_current_dir_name(), *pwd = must_format("PWD=%s", here);
     char **real = environ;
 
-    *out = (struct shell_programs){.in_turn = true};
-    heap_arena_begin(&out->memory);
+    *out = (struct shell_programs){.in_turn = true, .memory = HEAP_ARENA(out->memory)};
     environ = environment;
     assign(&(struct shell){.out = out}, pwd); /* a shell sets it, whatever it was given */
     start((struct shell){.out = out}, command);

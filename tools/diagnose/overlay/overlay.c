@@ -144,11 +144,10 @@ static const char *without_own(struct overlay *o, const char *variable) {
 
 void overlay_begin(struct overlay *o, struct library_cache *library_cache,
                    struct overlay_kept *kept, const struct wc_strings *environment) {
-    memset(o, 0, sizeof(*o));
-    o->kept = kept;
-    heap_arena_begin(&o->memory);
-    o->library_cache = library_cache;
-    o->view = (struct view){&o->memory.arena, &library_cache->disk.files};
+    *o = (struct overlay){.memory = HEAP_ARENA(o->memory),
+                          .view = {&o->memory.arena, &library_cache->disk.files},
+                          .library_cache = library_cache,
+                          .kept = kept};
     o->environment.p = wc_arena_take(&o->memory.arena, sizeof(*o->environment.p)); /* none so far */
     WC_EACH(variable, *environment)
         overlay_add_text(o, &o->environment, *variable ? without_own(o, *variable) : NULL);

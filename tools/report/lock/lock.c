@@ -514,7 +514,7 @@ struct source *lock_read(const char *path, char **trouble) {
     size_t n;
     bool is_oldest;
     OWNED char *text = disk_text(path, SIZE_MOST + 1, &n);
-    struct reading in = {.source = NULL};
+    struct reading in = {.texts = HEAP_ARENA(in.texts)};
     json_error_t error;
     json_auto_t *lock = NULL;
 
@@ -532,7 +532,6 @@ struct source *lock_read(const char *path, char **trouble) {
         return NULL;
     in.numbers = json_object();
     in.source = source_new(SOURCE_LOCK, path);
-    heap_arena_begin(&in.texts);
     const json_t *format = json_object_get(lock, FORMAT_KEY);
     if (!json_is_integer(format))
         in.trouble = must_copy("\"" FORMAT_KEY "\": 3 is missing");
