@@ -91,9 +91,7 @@ char *joined(const struct wc_strings *list, const char *separator) {
 
 /* Of a call it is known that it had not returned; of a request only that it was the last one. */
 static const char *during(const char *what) {
-    if (!what)
-        return "";
-    return strncmp(what, "cudnn", 5) == 0 ? ", during " : ", last request: ";
+    return !what ? "" : wc_is_function_of_cudnn(what) ? ", during " : ", last request: ";
 }
 
 static void find_ending(struct report *r) {
@@ -172,7 +170,7 @@ static bool was_cut_off(const struct source *s) {
 
     if (s->type != SOURCE_LOG || s->stack.has_summary || s->end == WC_END_RUNS)
         return false;
-    if ((during && strncmp(during, "cudnn", 5) == 0) || (s->file && s->file->open_end))
+    if (wc_is_function_of_cudnn(during) || (s->file && s->file->open_end))
         return true;
     return during && WC_ANY(f, s->stack.failures,
                             f->r.inferred && f->asked == seq &&

@@ -496,10 +496,9 @@ static bool is_lock(const char *text, bool *is_oldest) {
         text += 1 + strspn(text + 1, " \t\r\n");
     if (*text++ != '"')
         return *is_oldest;
-    WC_EACH_ROW(section, sections) /* the former format had "objects", now there is "object" */
-        if (wc_str_starts(text, wc_kind_name(section->kind)))
-            return true;
-    return wc_str_starts(text, FORMAT_KEY) || wc_str_starts(text, "complete\"") ||
+    /* The former format had "objects", now there is "object". */
+    return WC_ANY(section, WC_ROWS(sections), wc_str_starts(text, wc_kind_name(section->kind))) ||
+           wc_str_starts(text, FORMAT_KEY) || wc_str_starts(text, "complete\"") ||
            wc_str_starts(text, "environment\"");
 }
 
