@@ -720,7 +720,7 @@ END
     # Where that folder is taken, it is for the user to decide.
     mkdir "$folder"
     run --separate-stderr "$CMD" run -- "${host[@]}"
-    [[ $(tr -s ' \n' ' ' <<<"$stderr") == *"replayed: gives 8.9."*"; but torch-1.13.0 requires ==8.5.0.96"* ]]
+    [[ $(tr -s ' \n' ' ' <<<"$stderr") == *"replayed: gives 8.9."*"; but torch 1.13.0 requires ==8.5.0.96"* ]]
 }
 
 @test "no link gives a cuDNN the name of another release" {

@@ -149,6 +149,27 @@ replayed'
     [[ $(first symbol-version-not-found "$site/famgpu/lib/libfam_gpu.so") != "install fam-core"* ]]
 }
 
+@test "what conda's records list and require counts as what wheels do" {
+    local in=../../../../conda lib=$PWD/conda/lib module=lib/python3.8/site-packages/cupy/cusparse.so
+    record() { # NAME-VERSION-BUILD FILE [DEPENDS]...
+        mkdir -p conda/conda-meta
+        printf '%s\n' "${@:3}" | jq -nR --arg file "$2" '{depends: [inputs], files: [$file]}' >"conda/conda-meta/$1.json"
+    }
+    printf 'libcusparse.so.10 { global: *; };' >map
+    library "$in/lib/libcusparse.so.10" -Wl,--version-script=map <<<'int cusparseNew(void) { return 0; }'
+    library "$in/$module" "$lib/libcusparse.so.10" "$site/nvidia/cudnn/lib/libcudnn.so.9" \
+        -Wl,-rpath,"\$ORIGIN/../../..:$site/nvidia/cudnn/lib" <<<'int cusparseNew(void); void *p = cusparseNew;'
+    library "$in/lib/libcusparse.so.10" -Wl,--version-script=map <<<'int cusparseOld(void) { return 0; }'
+    record cudatoolkit-10.1.243-h0_6 lib/libcusparse.so.10 '__glibc >=2.17'
+    record cupy-8.2.0-py38_0 "$module" 'python' 'cudatoolkit >=10.2,<10.3' 'python_abi 3.8.* *_cp38'
+    is "$(first symbol-version-not-found "$PWD/conda/$module")" 'install cudatoolkit>=10.2,<10.3, which cupy 8.2.0 requires'
+    is "$(fixes_of symbol-version-not-found checked log.jsonl | head -n 1)" replayed
+    record cupy-8.2.0-py38_0 "$module" 'cudatoolkit 10.1|10.1.*'
+    [[ $(first symbol-version-not-found "$PWD/conda/$module") != "install cudatoolkit"* ]]
+    rm "$lib/libcusparse.so.10"
+    is "$(first dependency-missing "$PWD/conda/$module")" 'reinstall cudatoolkit 10.1.243'
+}
+
 @test "a pin on a library of CUDA's counts as one on cuDNN does" {
     printf 'libcublasLt.so.12 { global: *; };' >map
     library nvidia/cublas/lib/libcublasLt.so.12 -Wl,--version-script=map <<<'int cublasLtNew(void) { return 0; }'

@@ -249,7 +249,7 @@ END
     "${alone[@]}" "$CMD" report --json logs >report.json || true
     is "$(finding part-from-other-installation '.fix[] | select(.command) | [.command, .checked]')" \
         "[\"pip install 'nvidia-cudnn-cu13>=9.21,<9.22'\",\"replayed\"]"
-    "${alone[@]}" "$CMD" report -v logs | grep -q 'but engine-1.0 requires ==9.20.0.48'
+    "${alone[@]}" "$CMD" report -v logs | grep -q 'but engine 1.0 requires ==9.20.0.48'
     # Where a variable brought it, the release works as its package has it: without that part.
     rm logs/*
     local calls=create LD_LIBRARY_PATH=$PWD/system alone=(env)
@@ -1333,7 +1333,7 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
     mkdir cudnn-9.1.1.17 # no folder of its own
     observed
     is "$(finding runtime-too-new '.fix[0].why')" \
-        '"another package requires what it removes: torch-2.0.1 requires nvidia-cudnn-cu12==9.8.0.87"'
+        '"another package requires what it removes: torch 2.0.1 requires nvidia-cudnn-cu12==9.8.0.87"'
     run -5 "$CMD" fix --check 'pip install nvidia-cudnn-cu12==9.1.0.70' logs
     [[ $output == *"requires nvidia-cudnn-cu12==9.8.0.87"* ]]
 }

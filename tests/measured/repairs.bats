@@ -238,7 +238,7 @@ print("finalized", cudnn.backend_version())
 END
     run_finds parts-differ venv/bin/python main.py
     [ "$typed" = "$PWD/venv/bin/python -m pip install 'nvidia-cudnn-cu13>=9.21,<9.22'" ]
-    "${alone[@]}" "$WHICHCUDNN" report log | grep -q 'but torch-2.12.1 requires ==9.20.0.48'
+    "${alone[@]}" "$WHICHCUDNN" report log | grep -q 'but torch 2.12.1 requires ==9.20.0.48'
     # Nobody has a driver here, and no search path brings one.
     [ "$(jq -r '.findings[] | select(.id == "driver-missing") | .fix[0].checked' report.json)" = no ]
     typed_repairs "finalized 92101" venv/bin/python main.py

@@ -372,7 +372,7 @@ static void what_another_package_requires_stays(void **state) {
         const char *breaks;
     } rows[] = {
         {"nvidia-cudnn-cu12>=9", "==9.8.*", false, NULL},
-        {"nvidia-cudnn-cu12==9.1.0.70", "==9.8.*", false, "lens-1.0 requires ==9.1.0.70"},
+        {"nvidia-cudnn-cu12==9.1.0.70", "==9.8.*", false, "lens 1.0 requires ==9.1.0.70"},
         {"nvidia-cudnn-cu12==9.1.0.70", "==9.0.*", true, NULL},
         {"nvidia-cudnn-cu12<10,>=9", ">=8,<9", true, NULL},
         {"nvidia-cudnn-cu12", ">=8,<9", true, NULL},            /* which one nobody says */
@@ -395,6 +395,40 @@ static void what_another_package_requires_stays(void **state) {
             assert_string_equal(x.overlay.breaks, row->breaks);
         else
             assert_null(x.overlay.breaks);
+        end(&x);
+    }
+}
+
+/* A record of conda's says it as a METADATA does: "10.2.*" is any of 10.2. */
+static void so_does_what_condas_packages_require(void **state) {
+    static const struct {
+        const char *requires, *package, *installed, *install;
+        bool can, lacks;
+    } rows[] = {
+        {"cudnn >=8.9,<9.0a0", "cudnn", "8.9.7.29-cuda12_0", ">=9,<9.28.1", true, true},
+        {"cudnn >=8.9", "cudnn", "8.9.7.29-cuda12_0", ">=9,<9.28.1", true, false},
+        {"cudatoolkit >=10.2,<10.3", "cudatoolkit", "10.1.243-h0_6", ">=10.2,<10.3", true, false},
+        {"cudatoolkit 10.2.*", "cudatoolkit", "10.1.243-h0_6", "==10.2.*", true, false},
+        {"cudatoolkit 10.1.* *_6", "cudatoolkit", "10.1.243-h0_6", "==10.2.*", false, false},
+        {"fastrlock >=0.3", "cudatoolkit", "10.1.243-h0_6", "==10.2.*", false, false},
+    };
+    struct environment *e = *state;
+
+    WC_EACH_ROW(row, rows) {
+        const char *prefix = in(e, "/conda%d", (int)(row - rows));
+        const struct edit other = edit(EDIT_INSTALL, row->package, row->install, prefix);
+        const char *record = in(e, "%s/conda-meta/%s-%s", prefix, row->package, row->installed);
+        const char *text = "{\"depends\": [], \"files\": [\"lib/libcusparse.so.10\"]}";
+        struct overlaid x;
+
+        write_bytes(in(e, "%s.json", record), text, strlen(text));
+        text = in(e, "{\"depends\": [\n\"python\",\n\"%s\"], \"files\": []}", row->requires);
+        write_bytes(in(e, "%s/conda-meta/cupy-8.2.0-py38_0.json", prefix), text, strlen(text));
+        begin(&x, &no_variables);
+        assert_int_equal(overlay_apply(&x.overlay, &other), row->can);
+        assert_int_equal(x.overlay.lacks != NULL, row->lacks);
+        if (row->lacks)
+            assert_string_equal(x.overlay.refused_by, "cupy 8.2.0 requires cudnn>=8.9,<9.0a0");
         end(&x);
     }
 }
@@ -643,6 +677,7 @@ int main(void) {
         IN_ENVIRONMENT(conda_does_nothing_where_it_is_satisfied),
         IN_ENVIRONMENT(conda_has_builds_for_each_cuda),
         IN_ENVIRONMENT(what_another_package_requires_stays),
+        IN_ENVIRONMENT(so_does_what_condas_packages_require),
         IN_ENVIRONMENT(without_its_list_a_wheel_is_not_removed),
         IN_ENVIRONMENT(links_and_what_is_deleted),
         IN_ENVIRONMENT(links_of_a_whole_directory),

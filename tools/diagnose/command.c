@@ -367,7 +367,7 @@ static const char *nodeps(struct making *m) {
     struct requirements all = {NULL, 0};
 
     if (m->manager.info)
-        requirements_add(&all, m->view.memory, "",
+        requirements_add(&all, m->view.memory,
                          view_text(m->view, format(m, "%s/METADATA", m->manager.info)));
     bool lacks = WC_ANY(
         q, all, requirement_is_known(q) && !wheel_installed(m->view, site, q->package, NULL));

@@ -21,7 +21,7 @@ struct repair {
     const char *why;   /* it was not checked; NULL: it was */
     const char *gives; /* "9.8.0", "9.8.0 or newer", "a cuDNN"; NULL: not known */
     const char *from;  /* the directory from which that is loaded */
-    const char *but; /* "torch-2.9.0 requires ==9.20.0.48", "conda is not in PATH"; NULL: nothing */
+    const char *but; /* "torch 2.9.0 requires ==9.20.0.48", "conda is not in PATH"; NULL: nothing */
 };
 
 struct rejected {

@@ -341,14 +341,36 @@ bool wheel_is_name(const char *name, size_t n, const char *package) {
     return strcmp(one, other) == 0;
 }
 
+/* Names of dist-info folders, and of conda's records, below the path. */
+static struct entries installed_in(struct view view, const char *path) {
+    static const char *const kinds[][2] = {{"", ".dist-info"}, {"conda-meta/", ".json"}};
+    struct entries found = {NULL, 0};
+
+    WC_EACH_ROW(kind, kinds) {
+        const struct entries all = view_entries(view, view_format(view, "%s/%s", path, (*kind)[0]));
+        WC_EACH(entry, all)
+            if (wc_str_ends(*entry, (*kind)[1]))
+                entries_add(view.memory, &found, view_format(view, "%s%s", (*kind)[0], *entry));
+    }
+    return found;
+}
+
+void wheel_take(struct wc_distribution *d, const char *path, const char *info) {
+    *d = (struct wc_distribution){.name = ""};
+    if (wc_str_ends(info, ".json"))
+        wc_conda_take(d, path, info);
+    else
+        wc_distribution_take(d, path, info, "");
+}
+
 const char *wheel_installed(struct view view, const char *site, const char *package,
                             const char **info) {
-    const struct entries all = view_entries(view, site);
+    const struct entries all = installed_in(view, site);
     struct wc_distribution d;
 
     WC_EACH(entry, all) {
-        if (!wc_distribution_take(&d, site, *entry, "") ||
-            !wheel_is_name(d.name, strlen(d.name), package))
+        wheel_take(&d, site, *entry);
+        if (!wheel_is_name(d.name, strlen(d.name), package))
             continue;
         if (info)
             *info = *entry;
@@ -370,17 +392,43 @@ const char *without_blanks(struct wc_arena *memory, const char *text, size_t n) 
 }
 
 /* Its headers end with an empty line. */
-void requirements_add(struct requirements *to, struct wc_arena *memory, const char *by,
-                      char *metadata) {
+void requirements_add(struct requirements *to, struct wc_arena *memory, char *metadata) {
     struct wc_requirement q;
 
     while (metadata && *metadata && *metadata != '\n') {
         const char *line = strsep(&metadata, "\n");
         if (wc_requirement_read(line, &q))
             *MUST_ADD(to->p, to->n) =
-                (struct requirement){by, wc_arena_string_n(memory, q.name, q.name_length),
-                                     without_blanks(memory, q.spec, q.spec_length),
-                                     q.marker && strstr(q.marker, "extra ")};
+                (struct requirement){.package = wc_arena_string_n(memory, q.name, q.name_length),
+                                     .spec = without_blanks(memory, q.spec, q.spec_length),
+                                     .extra = q.marker && strstr(q.marker, "extra ")};
+    }
+}
+
+/* The texts of a list in a record of conda's, a line each, in the place of the record. */
+static char *conda_lines(char *record, const char *list) {
+    char *from = record ? strstr(record, list) : NULL, *to = from;
+    bool is_inside = false;
+
+    if (!from)
+        return NULL;
+    for (const char *c = from + strlen(list); *c && (is_inside || *c != ']'); c++)
+        if (*c == '"' && (is_inside = !is_inside) == false)
+            *to++ = '\n';
+        else if (*c != '"' && is_inside)
+            *to++ = *c;
+    *to = '\0';
+    return from;
+}
+
+/* As a record of conda's says it ("cudatoolkit >=10.2,<10.3", "python_abi 3.8.* *_cp38"), without
+ * the build. */
+static void add_of_conda(struct requirements *to, struct wc_arena *memory, char *depends) {
+    for (char *one; depends && *(one = strsep(&depends, "\n"));) {
+        const char *name = strsep(&one, " "), *spec = one ? strsep(&one, " ") : "";
+        *MUST_ADD(to->p, to->n) = (struct requirement){
+            .package = name,
+            .spec = wc_arena_format(memory, "%s%s", wc_is_digit(*spec) ? "==" : "", spec)};
     }
 }
 
@@ -392,20 +440,29 @@ struct site *site_of(struct sites *sites, const struct wc_files *files, const ch
             return s;
     if (!sites->first)
         heap_arena_begin(&sites->memory);
-    struct entries all = view_entries(view, path);
     struct site *s = must_allocate(sizeof(*s));
     *s = (struct site){.next = sites->first, .path = wc_arena_string(view.memory, path)};
-    WC_EACH(entry, all) {
-        const char *file = view_format(view, "%s/%s/METADATA", path, *entry);
-        if (!wc_str_ends(*entry, ".dist-info"))
-            continue;
-        entries_add(view.memory, &s->infos, *entry);
-        requirements_add(&s->requires, view.memory, *entry, view_text(view, file));
+    s->infos = installed_in(view, path);
+    WC_EACH(info, s->infos) {
+        const char *file = view_format(view, "%s/%s", path, *info);
+        struct wc_distribution d;
+        size_t n = s->requires.n;
+        if (wc_str_ends(file, ".json"))
+            add_of_conda(&s->requires, view.memory,
+                         conda_lines(view_text(view, file), "\"depends\""));
+        else
+            requirements_add(&s->requires, view.memory,
+                             view_text(view, view_format(view, "%s/METADATA", file)));
+        wheel_take(&d, path, *info);
+        for (const char *by = view_format(view, "%s %s", d.name, d.version); n < s->requires.n; n++)
+        s->requires.p[n].by = by, s->requires.p[n].info = *info;
     }
     return sites->first = s;
 }
 
 char *site_record(struct view view, const char *folder) {
+    if (wc_str_ends(folder, ".json"))
+        return conda_lines(view_text(view, folder), "\"files\"");
     char *record = view_text(view, view_format(view, "%s/RECORD", folder));
     struct wc_distribution d;
 

@@ -63,17 +63,20 @@ bool wheel_image(struct wc_arena *memory, const char *package, const char *file,
 
 /* As a library states; NONE: it does not. */
 struct wc_version library_release(struct library_cache *libraries, const char *path);
-/* The release of a wheel that counts as installed in a site; NULL: none does. *info: its
- * name.dist-info below that; info NULL: it is not asked for. */
+/* The release of a package that counts as installed in a site, or a prefix of conda; NULL: none
+ * does. *info: its name.dist-info, or its record, below that; info NULL: it is not asked for. */
 const char *wheel_installed(struct view view, const char *site, const char *package,
                             const char **info);
+/* A package by that name of its dist-info folder, or record. */
+void wheel_take(struct wc_distribution *d, const char *path, const char *info);
 bool wheel_is_name(const char *name, size_t n, const char *package);
 
-/* ---- the wheels of a site: what they list, and what they require ---- */
+/* ---- the packages of a site, or a prefix of conda: what they list, what they require ---- */
 
 struct requirements {
     struct requirement {
-        const char *by;      /* of which wheel: "torch-2.9.0.dist-info" */
+        const char *by;      /* which package: "torch 2.9.0" */
+        const char *info;    /* "torch-2.9.0.dist-info", "conda-meta/cupy-8.2.0-py38_0.json" */
         const char *package; /* "nvidia-cudnn-cu12", however it is written there */
         const char *spec;    /* "<10,>=9.8", without blanks; "": any release */
         bool extra;          /* with an option that not all request */
@@ -94,7 +97,7 @@ struct listed { /* what the list of a package has */
 struct site {
     struct site *next;
     const char *path;
-    struct entries infos;    /* name.dist-info of each wheel */
+    struct entries infos;    /* of each package whose list is not read yet */
     struct listed libraries; /* of all wheels, by site_libraries() */
     struct requirements requires;
 };
@@ -105,7 +108,8 @@ struct sites { /* each is read once for all of a plan; zero at first */
 };
 
 /* The list of files of a wheel, by its dist-info folder: RECORD; where that is gone, what the
- * wheels of NVIDIA's of that release have. NULL: neither is known. */
+ * wheels of NVIDIA's of that release have; or of conda's package, by its record, without sizes.
+ * NULL: neither is known. */
 char *site_record(struct view view, const char *folder);
 /* The next file of a list, a RECORD or dpkg's, whose text is changed. False: there is none. */
 bool listed_next(char **list, struct listed_file *out);
@@ -113,10 +117,9 @@ bool listed_next(char **list, struct listed_file *out);
 struct site *site_of(struct sites *sites, const struct wc_files *files, const char *path);
 const struct site *site_libraries(struct sites *sites, const struct wc_files *files,
                                   const char *path);
-/* Adds those of a METADATA, which is changed; NULL: there are none. The list is freed by the
- * caller. */
-void requirements_add(struct requirements *to, struct wc_arena *memory, const char *by,
-                      char *metadata);
+/* Adds those of a METADATA, which is changed; NULL: there are none. by and info are left to the
+ * caller, who frees the list. */
+void requirements_add(struct requirements *to, struct wc_arena *memory, char *metadata);
 /* Of a library of CUDA's, and always: what others are made of is not known. */
 bool requirement_is_known(const struct requirement *q);
 /* A release that it does not accept? */

@@ -82,17 +82,17 @@ const char *make_site_of(struct making *m, const char *path) {
     return site ? make_format(m, "%s", site) : NULL;
 }
 
-const char *make_environment_of(struct making *m, const char *path) {
-    const char *site = make_site_of(m, path);
-
-    if (site)
-        return make_real_path(m, site);
+const char *make_prefix_of(struct making *m, const char *path) {
     for (size_t n = path ? wc_dir_length(path) : 0; n > 1; n = wc_dir_above(path, n)) {
         const char *prefix = make_format(m, "%.*s", (int)n, path);
         if (make_is_there(m, make_format(m, "%s/conda-meta", prefix)))
             return make_real_path(m, prefix);
     }
     return NULL;
+}
+
+const char *make_environment_of(struct making *m, const char *path) {
+    return make_real_path(m, make_site_of(m, path)) ?: make_prefix_of(m, path);
 }
 
 /* Each is as in "DT_RUNPATH /x/lib/ (not there)". */

@@ -78,7 +78,9 @@ struct edit make_install(const char *package, const char *spec, const char *envi
 
 /* site-packages, or another folder of packages, that a file is in; NULL: none. */
 const char *make_site_of(struct making *m, const char *path);
-/* That one, behind all links, or the conda environment; NULL: neither. */
+/* The conda environment, behind all links; NULL: none. */
+const char *make_prefix_of(struct making *m, const char *path);
+/* The site, behind all links, or the conda environment; NULL: neither. */
 const char *make_environment_of(struct making *m, const char *path);
 /* Is it one of conda? */
 bool make_is_conda(struct making *m, const char *environment);

@@ -183,7 +183,7 @@ static void add_apart(struct making *m, struct edit e) {
 
     /* A pin of the process's own host it would break as well, unless it is of another major. */
     WC_EACH(q, site->requires) {
-        const char *list = make_format(m, "/%s/METADATA", q->by);
+        const char *list = make_format(m, "/%s/METADATA", q->info);
         struct wc_spec set;
         refused = refused ||
                   (wheel_is_name(q->package, strlen(q->package), package) &&
@@ -434,9 +434,9 @@ void make_releases(struct making *m) {
 
 static struct edit reinstall(struct making *m, const char *site, const char *info,
                              const char *file) {
-    struct wc_distribution d = {.name = ""};
+    struct wc_distribution d;
 
-    wc_distribution_take(&d, site, info, "");
+    wheel_take(&d, site, info);
     return (struct edit){.kind = EDIT_REINSTALL,
                          .name = make_format(m, "%s", d.name),
                          .value = make_format(m, "%s", d.version),
@@ -444,36 +444,40 @@ static struct edit reinstall(struct making *m, const char *site, const char *inf
                          .environment = site};
 }
 
-/* The wheels of a site whose lists have a library of that name, where it is gone or damaged. */
+/* The packages of a site, and of the conda environment that it is in, whose lists have a library of
+ * that name, where it is gone or damaged. */
 static void add_listed(struct making *m, const char *site, const char *name) {
-    const struct site *of = site_libraries(m->sites, m->view.files, site);
+    const char *const places[] = {site, make_prefix_of(m, make_format(m, "%s/", site))};
 
-    WC_EACH(file, of->libraries) {
-        const char *path = make_format(m, "%s/%s", site, file->path);
-        struct wc_file_stat facts;
-        if (strcmp(wc_base_name(path), name) == 0 &&
-            (!m->view.files->facts(m->view.files->ctx, path, &facts) ||
-             (file->size && facts.size != file->size)))
-            make_one(m, reinstall(m, site, file->info, path));
+    WC_EACH_ROW(place, places) {
+        const struct site *of = *place ? site_libraries(m->sites, m->view.files, *place) : NULL;
+        for (size_t i = 0; of && i < of->libraries.n; i++) {
+            const struct listed_file *file = &of->libraries.p[i];
+            const char *path = make_format(m, "%s/%s", *place, file->path);
+            struct wc_file_stat facts;
+            if (strcmp(wc_base_name(path), name) == 0 &&
+                (!m->view.files->facts(m->view.files->ctx, path, &facts) ||
+                 (file->size && facts.size != file->size)))
+                make_one(m, reinstall(m, *place, file->info, path));
+        }
     }
 }
 
-/* Where another release is there of the wheel that has a file, or of what it requires, than that
- * wheel or any other one accepts: torch pins the nvidia-nvjitlink whose symbols nvidia-cusparse
+/* Where another release is there of the package that has a file, or of what it requires, than that
+ * package or any other one accepts: torch pins the nvidia-nvjitlink whose symbols nvidia-cusparse
  * needs, which does not. */
 static void add_required(struct making *m, const struct site *site, const struct edit *owner,
                          const char *info) {
     WC_EACH(q, site->requires) {
         const bool counts = wheel_is_name(q->package, strlen(q->package), owner->name) ||
                             WC_ANY(own, site->requires,
-                                   wc_str_same(own->by, info) &&
+                                   wc_str_same(own->info, info) &&
                                        wheel_is_name(q->package, strlen(q->package), own->package));
         struct edit e = make_install(q->package, q->spec, site->path);
         const char *there = counts ? wheel_installed(m->view, site->path, q->package, NULL) : NULL;
         if (!there || !requirement_refuses(q, there))
             continue;
-        const struct edit by = reinstall(m, site->path, q->by, NULL);
-        e.because = make_format(m, "%s %s", by.name, by.value);
+        e.because = q->by;
         make_one(m, e);
     }
 }
@@ -482,33 +486,10 @@ static void add_required(struct making *m, const struct site *site, const struct
  * (CodeJudge#2). */
 static void add_replaced(struct making *m, const char *refused) {
     const char *site = refused ? make_environment_of(m, refused) : NULL;
-    const struct library *l =
-        site && !make_is_conda(m, site) ? library_cache_get(m->libraries, refused, NULL) : NULL;
+    const struct library *l = site ? library_cache_get(m->libraries, refused, NULL) : NULL;
 
     for (const char **name = l ? l->needed : NULL; name && *name; name++)
         add_listed(m, site, *name);
-}
-
-/* The package of conda's whose record lists a file, which is gone, or the loader refuses. */
-static void add_owner_in_conda(struct making *m, const char *prefix, const char *real) {
-    const size_t n = strlen(make_real_path(m, prefix));
-    const char *folder = make_format(m, "%s/conda-meta", prefix);
-    const char *listed = strlen(real) > n ? make_format(m, "\"%s\"", real + n + 1) : NULL;
-    const struct entries records = make_entries(m, folder);
-    struct wc_distribution d;
-
-    WC_EACH(record, records) {
-        const char *text = listed && wc_str_ends(*record, ".json")
-                               ? view_text(m->view, make_format(m, "%s/%s", folder, *record))
-                               : NULL;
-        if (!text || !strstr(text, listed))
-            continue;
-        wc_conda_take(&d, prefix, *record);
-        make_one(m, (struct edit){.kind = EDIT_REINSTALL,
-                                  .name = make_format(m, "%s", d.name),
-                                  .value = make_format(m, "%s", d.version),
-                                  .environment = prefix});
-    }
 }
 
 /* Each release of nvJitLink has its functions under its own number: "__nvJitLinkCreate_12_9" came
@@ -525,31 +506,36 @@ static const char *release_of_symbol(struct making *m, const char *symbol) {
                : NULL;
 }
 
-/* The wheel that has a file on its list: put back where the loader refuses that very file;
- * installed again for what it requires, as it may not have been looked at after that. missing: what
- * it needs; NULL: nothing is missing. wanted: releases of it; NULL: the installed one. */
+/* The package that has a file on its list: put back where the loader refuses that very file;
+ * installed again for what it requires, as it may not have been looked at after that. Of a link
+ * also that of the file: "torch/lib/../../../../libcufft.so.10". missing: what it needs; NULL:
+ * nothing is missing. wanted: releases of it; NULL: the installed one. */
 static void add_owner(struct making *m, const char *file, const char *missing, bool refused,
                       const char *wanted) {
-    const char *path = file && file[0] == '/' ? make_environment_of(m, file) : NULL;
-    const char *real = path ? make_real_path(m, file) : NULL;
-    const char *prefix = real ? make_environment_of(m, real) : NULL;
-    if (prefix && refused && make_is_conda(m, prefix)) /* "torch/lib/../../../../libcufft.so.10" */
-        add_owner_in_conda(m, prefix, real);
-    if (!real || make_is_conda(m, path))
-        return;
-    const struct site *site = site_libraries(m->sites, m->view.files, path);
-    WC_EACH(listed, site->libraries) {
-        if (strcmp(wc_base_name(listed->path), wc_base_name(real)) != 0 ||
-            !wc_str_same(make_real_path(m, make_format(m, "%s/%s", path, listed->path)), real))
-            continue;
-        const struct edit e = reinstall(m, path, listed->info, NULL);
-        if (refused)
-            make_one(m, e);
-        if (refused || wc_kind_is_ours(wc_name_kind_of(missing)))
-            make_one(m, make_install(e.name, make_format(m, "==%s", e.value), path));
-        add_required(m, site, &e, listed->info);
-        if (wanted)
-            make_one(m, make_install(e.name, for_all(m, e.name, wanted, path), path));
+    const char *real = file && file[0] == '/' ? make_real_path(m, file) : NULL;
+    const char *const files[] = {real ? file : NULL, real};
+    struct entries environments = {NULL, 0};
+
+    WC_EACH_ROW(one, files) {
+        make_add(m, &environments, make_environment_of(m, *one));
+        make_add(m, &environments, make_prefix_of(m, *one));
+    }
+    WC_EACH(environment, environments) {
+        const char *path = *environment;
+        const struct site *site = site_libraries(m->sites, m->view.files, path);
+        WC_EACH(listed, site->libraries) {
+            if (strcmp(wc_base_name(listed->path), wc_base_name(real)) != 0 ||
+                !wc_str_same(make_real_path(m, make_format(m, "%s/%s", path, listed->path)), real))
+                continue;
+            const struct edit e = reinstall(m, path, listed->info, NULL);
+            if (refused)
+                make_one(m, e);
+            if (refused || wc_kind_is_ours(wc_name_kind_of(missing)))
+                make_one(m, make_install(e.name, make_format(m, "==%s", e.value), path));
+            add_required(m, site, &e, listed->info);
+            if (wanted)
+                make_one(m, make_install(e.name, for_all(m, e.name, wanted, path), path));
+        }
     }
 }
 
@@ -604,16 +590,9 @@ void make_missing(struct making *m) {
         if (!name || !(wc_kind_is_ours(kind) || make_matters(m, name, NULL)))
             continue;
         const struct entries environments = make_environments(m, failure);
-        WC_EACH(environment, environments) {
-            if (wc_asked_by_cudnn(m->s, failure) && wc_name_read(name).version.minor >= 0)
-                continue; /* cuDNN asks for each part by four names */
-            if (make_is_conda(m, *environment))
-                add_owner_in_conda(
-                    m, *environment,
-                    make_format(m, "%s/lib/%s", make_real_path(m, *environment), name));
-            else
+        WC_EACH(environment, environments) /* cuDNN asks for each part by four names */
+            if (!wc_asked_by_cudnn(m->s, failure) || wc_name_read(name).version.minor < 0)
                 add_listed(m, *environment, name);
-        }
         add_owner(m, wc_is_asked_for(failure, name) ? failure->r.caller : failure->r.name, name,
                   false, NULL);
         WC_EACH(environment, environments) {
@@ -631,7 +610,6 @@ void make_missing(struct making *m) {
     WC_EACH(o, m->s->objects) /* of CUDA, from elsewhere: that of the wheel is gone */
         WC_EACH(environment, environments)
             if (o->r.role == WC_role_CUDA_DEPENDENCY && o->r.soname &&
-                !make_is_conda(m, *environment) &&
                 !wc_is_below(wc_path_of(o), *environment, strlen(*environment)))
                 add_listed(m, *environment, o->r.soname);
     WC_EACH(file, m->s->files) /* that the loader refuses: patchelf#528 */

@@ -33,9 +33,9 @@ struct overlay {
     const struct wc_stack *stack; /* of the process; NULL: no package is its own */
     const char *idle;             /* the same, where it would change nothing */
     const char *open;             /* the same, where a package manager may know more */
-    const char *breaks; /* whose requirement is not met then: "torch-2.9.0 requires ==9.20.0.48" */
+    const char *breaks; /* whose requirement is not met then: "torch 2.9.0 requires ==9.20.0.48" */
     const char *lacks;  /* a package that goes, or becomes what another one does not accept */
-    const char *refused_by; /* that one: "torch-2.9.0 requires nvidia-cudnn-cu13==9.20.0.48" */
+    const char *refused_by; /* that one: "torch 2.9.0 requires nvidia-cudnn-cu13==9.20.0.48" */
     bool changes;           /* something of all this is another way than it was */
     bool changes_files;
 };

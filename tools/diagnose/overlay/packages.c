@@ -58,7 +58,6 @@ static bool find_where(struct overlay *o, const struct edit *e, struct where *w)
 struct installed {
     const char *record;  /* a dist-info folder, a file of conda-meta, dpkg's list; NULL: none */
     const char *version; /* "": not said */
-    const char *build;   /* of conda: VERSION-BUILD */
 };
 
 /* In dpkg's status, where the line begins that says it; NULL: the package is not in there. */
@@ -72,10 +71,8 @@ static const char *debian_version(struct overlay *o, const char *status, const c
 
 static bool find_package(struct overlay *o, const struct where *w, const char *package,
                          struct installed *p) {
-    const char *folder = overlay_format(o, "%s/conda-meta", w->path), *info = NULL;
+    const char *info = NULL;
     const char *list = overlay_format(o, "/var/lib/dpkg/info/%s.list", package);
-    struct entries records = {NULL, 0};
-    struct wc_distribution d;
 
     *p = (struct installed){.version = ""};
     if (w->kind == DEBIAN && overlay_is_there(o, list)) {
@@ -84,44 +81,24 @@ static bool find_package(struct overlay *o, const struct where *w, const char *p
         p->version = overlay_format(o, "%.*s", version ? (int)strcspn(version, "\n") : 0,
                                     version ? version : "");
     }
-    if (w->kind == WHEELS)
+    if (w->kind != DEBIAN)
         p->version = wheel_installed(o->view, w->path, package, &info);
     if (info)
         p->record = overlay_format(o, "%s/%s", w->path, info);
-    if (w->kind == CONDA)
-        records = overlay_entries(o, folder);
-    WC_EACH(entry, records) {
-        if (p->record || !wc_str_ends(*entry, ".json"))
-            continue;
-        wc_conda_take(&d, w->path, *entry);
-        if (!wc_str_same(d.name, package))
-            continue;
-        p->record = overlay_format(o, "%s/%s", folder, *entry);
-        p->build = overlay_format(o, "%s-%s", d.version, d.build);
-        p->version = overlay_format(o, "%s", d.version);
-    }
     return p->record;
 }
 
-static const char *const stating[] = {"cuda-version", "cudatoolkit", "cuda-cudart", "libcublas"};
+/* The packages of a site, or a prefix, as they are without any edit. */
+static const struct site *packages_of(struct overlay *o, const char *path) {
+    struct disk *disk = &o->library_cache->disk;
 
-/* Which CUDA a record of conda's requires ("cuda-version >=12,<13.0a0"); of what requires cuDNN
- * also by its own build ("visionkit-2.1.0-cuda118_py311_0"). -1: none, or one of several. */
-static int32_t cuda_of_record(struct overlay *o, const char *record) {
-    const char *text = read_all(o, record), *from = text ? strstr(text, "\"depends\"") : NULL;
-    const char *depends = from ? overlay_format(o, "%.*s", (int)strcspn(from, "]"), from) : "";
-
-    WC_EACH_ROW(name, stating) {
-        const char *at = strstr(depends, overlay_format(o, "\"%s ", *name));
-        const char *spec = at ? at + strlen(*name) + 2 : "";
-        const int n = (int)strcspn(spec, " \"|");
-        const char *set = overlay_format(o, "%s%.*s", wc_is_digit(*spec) ? "==" : "", n, spec);
-        const int32_t cuda = wc_text_floor(set).major;
-        if (cuda > 0 && wc_text_accepts(set, (struct wc_version){cuda + 1, 0, 0, -1}) == WC_NO)
-            return cuda;
-    }
-    return strstr(depends, "cudnn ") ? wc_cuda_in_package(record + wc_dir_length(record)) : -1;
+    disk->is_bare = true;
+    const struct site *site = site_of(&o->kept->sites, &disk->files, path);
+    disk->is_bare = false;
+    return site;
 }
+
+static const char *const stating[] = {"cuda-version", "cudatoolkit", "cuda-cudart", "libcublas"};
 
 /* Which CUDA a build of conda's is for: by its name ("cuda12_0"), else by the packages that say it
  * for the whole environment, else by what any of them requires. A solver keeps to that.
@@ -129,7 +106,6 @@ static int32_t cuda_of_record(struct overlay *o, const char *record) {
 static int32_t cuda_of(struct overlay *o, const struct where *w, const char *package,
                        const char *version) {
     const char *const texts[] = {w->kind == DEBIAN ? package : NULL, version};
-    struct entries records = {NULL, 0};
     struct installed said;
     int32_t cuda;
 
@@ -139,11 +115,19 @@ static int32_t cuda_of(struct overlay *o, const struct where *w, const char *pac
     WC_EACH_ROW(name, stating)
         if (w->kind == CONDA && find_package(o, w, *name, &said))
             return wheel_version(said.version).major;
-    if (w->kind == CONDA)
-        records = overlay_entries(o, overlay_format(o, "%s/conda-meta", w->path));
-    WC_EACH(entry, records)
-        if ((cuda = cuda_of_record(o, overlay_format(o, "%s/conda-meta/%s", w->path, *entry))) > 0)
+    if (w->kind != CONDA)
+        return -1;
+    const struct site *site = packages_of(o, w->path);
+    WC_EACH(q, site->requires) {
+        const char *set = overlay_format(o, "%.*s", (int)strcspn(q->spec, "|"), q->spec);
+        cuda = -1; /* "cuda-version>=12,<13.0a0", "cudatoolkit==11.8|11.8.*" */
+        if (WC_ANY(name, WC_ROWS(stating), wc_str_same(q->package, *name)))
+            cuda = wc_text_floor(set).major;
+        if (cuda > 0 && wc_text_accepts(set, (struct wc_version){cuda + 1, 0, 0, -1}) == WC_NO)
             return cuda;
+        if (wc_str_same(q->package, "cudnn") && (cuda = wc_cuda_in_package(q->info)) > 0)
+            return cuda; /* "visionkit-2.1.0-cuda118_py311_0" */
+    }
     return -1;
 }
 
@@ -257,12 +241,14 @@ static bool is_listed(struct overlay *o, const struct where *w, const char *reco
     const char *path = file && *file == '/' ? overlay_real_path(o, file) : NULL;
 
     return record && wc_is_below(path, w->path, strlen(w->path)) &&
-           strstr(record, overlay_format(o, "%s,", path + strlen(w->path) + 1));
+           strstr(record, overlay_format(o, w->kind == CONDA ? "\"%s\"" : "%s,",
+                                         path + strlen(w->path) + 1));
 }
 
 /* Files of that package were loaded, or failed: the replay shows what becomes of them. */
 static bool is_of_process(struct overlay *o, const struct where *w, const char *info) {
-    const char *record = read_all(o, overlay_format(o, "%s/%s/RECORD", w->path, info));
+    const char *record =
+        read_all(o, overlay_format(o, w->kind == CONDA ? "%s/%s" : "%s/%s/RECORD", w->path, info));
 
     return o->stack &&
            (WC_ANY(object, o->stack->objects, is_listed(o, w, record, wc_path_of(object))) ||
@@ -271,23 +257,13 @@ static bool is_of_process(struct overlay *o, const struct where *w, const char *
                        is_listed(o, w, record, f->said.file)));
 }
 
-/* The wheels of a site as they are without any edit. */
-static const struct site *wheels_of(struct overlay *o, const char *path) {
-    struct disk *disk = &o->library_cache->disk;
-
-    disk->is_bare = true;
-    const struct site *site = site_of(&o->kept->sites, &disk->files, path);
-    disk->is_bare = false;
-    return site;
-}
-
 /* What other packages accept is there, and not that release (NONE: it goes). Of a newer cuDNN of
  * the same major NVIDIA promises that it works: a package that does not accept it is named
- * ("torch-2.9.0 requires ==9.20.0.48"). The other major stays, too, where nothing says which one a
+ * ("torch 2.9.0 requires ==9.20.0.48"). The other major stays, too, where nothing says which one a
  * package requires. */
 static void note_broken(struct overlay *o, const struct where *w, const char *package,
                         const char *installed, struct wc_version release) {
-    const struct site *site = wheels_of(o, w->path);
+    const struct site *site = packages_of(o, w->path);
     const struct wc_version old = wc_version_of(installed);
     const bool is_newer = wc_is_cudnn_package(WC_installation_kind_WHEEL, package) &&
                           wc_version_known(release) && release.major == old.major &&
@@ -295,15 +271,14 @@ static void note_broken(struct overlay *o, const struct where *w, const char *pa
 
     WC_EACH(q, site->requires) {
         if (!wheel_is_name(q->package, strlen(q->package), package) ||
-            !overlay_is_there(o, overlay_format(o, "%s/%s/METADATA", w->path, q->by)))
+            !overlay_is_there(o, overlay_format(o, "%s/%s", w->path, q->info)))
             continue;
-        const char *by =
-            overlay_format(o, "%.*s requires", (int)(strlen(q->by) - strlen(".dist-info")), q->by);
+        const char *by = overlay_format(o, "%s requires", q->by);
         if (is_newer && is_refused(q->spec, old, release)) {
             o->breaks = overlay_format(o, "%s%s%s %s", o->breaks ?: "", o->breaks ? " and " : "",
                                        by, q->spec);
         } else if (is_refused(q->spec, old, release) ||
-                   (!*q->spec && release.major != old.major && !is_of_process(o, w, q->by))) {
+                   (!*q->spec && release.major != old.major && !is_of_process(o, w, q->info))) {
             o->lacks = package;
             o->refused_by = overlay_format(o, "%s %s%s", by, package, q->spec);
         }
@@ -314,7 +289,7 @@ static void note_broken(struct overlay *o, const struct where *w, const char *pa
 static void note_lack(struct overlay *o, const struct where *w, const char *package) {
     struct installed p;
 
-    if (w->kind == WHEELS && find_package(o, w, package, &p))
+    if (w->kind != DEBIAN && find_package(o, w, package, &p))
         note_broken(o, w, package, p.version, WC_VERSION_NONE);
 }
 
@@ -328,11 +303,16 @@ static void note_place(struct overlay *o, const struct where *w, const char *pac
             note_lack(o, w, same_wheel(o, cuda));
 }
 
-/* What another release of that package is made of is not known: the same files, with what the
- * process lacks. */
+/* A package there requires that release, and not the present one. What it is made of is not known:
+ * the same files, with what the process lacks. */
 static struct wheel_list files_of_required(struct overlay *o, const struct where *w,
+                                           const char *package, const char *release,
                                            const struct installed *old) {
-    const struct listed files = files_of(o, w, old);
+    const bool is_required =
+        old && WC_ANY(q, packages_of(o, w->path)->requires,
+                      wheel_is_name(q->package, strlen(q->package), package) &&
+                          requirement_refuses(q, old->version) && !requirement_refuses(q, release));
+    const struct listed files = is_required ? files_of(o, w, old) : (struct listed){NULL, 0};
     struct wheel_file *p = wc_arena_take(&o->memory.arena, (files.n + 1) * sizeof(*p));
     size_t n = 0;
 
@@ -351,11 +331,8 @@ static bool install_wheel(struct overlay *o, const struct where *w, const char *
     const char *const *requires = wheel_required(&o->memory.arena, package, release);
     const char *record = "", *required = "";
 
-    if (!files.n && old && /* a package there requires it, and not the present one */
-        WC_ANY(q, wheels_of(o, w->path)->requires,
-               wheel_is_name(q->package, strlen(q->package), package) &&
-                   requirement_refuses(q, old->version) && !requirement_refuses(q, text)))
-        files = files_of_required(o, w, old);
+    if (!files.n)
+        files = files_of_required(o, w, package, text, old);
     if (!files.n)
         return overlay_fail(o, "the contents of this package are not known");
     if (old && wc_version_compare(wc_version_of(old->version), release) == 0)
@@ -387,7 +364,7 @@ static bool install_required(struct overlay *o, const struct where *w, const str
     struct installed there;
     bool good = true;
 
-    requirements_add(&all, &o->memory.arena, p->record,
+    requirements_add(&all, &o->memory.arena,
                      read_all(o, overlay_format(o, "%s/METADATA", p->record)));
     WC_EACH(q, all) {
         const struct where to = {WHEELS, site_for(o, w->path, q->package)};
@@ -422,16 +399,18 @@ static bool install_in_site(struct overlay *o, const struct where *w, const stru
            install_required(o, w, &new);
 }
 
-/* As listed with that before and behind each name; NULL: what is in them is not known. */
-static const char *put_cudnn(struct overlay *o, const char *directory, const char *wheel,
-                             struct wc_version release, const char *before, const char *after) {
-    const struct wheel_list files = overlay_cudnn_files(o, wheel, release);
+/* As listed with that before and behind each file; NULL: what is in them is not known. directory:
+ * where their names go; NULL: they are paths below w. */
+static const char *put_files(struct overlay *o, const struct where *w, const char *directory,
+                             const char *package, struct wc_version release,
+                             const struct wheel_list *files, const char *before,
+                             const char *after) {
     const char *listed = "";
 
-    WC_EACH(file, files) {
-        const char *name = wc_base_name(file->file);
-        const char *path = overlay_placed(o, overlay_format(o, "%s/%s", directory, name));
-        if (!overlay_put_library(o, wheel, path, release, 0))
+    WC_EACH(file, *files) {
+        const char *name = directory ? wc_base_name(file->file) : file->file;
+        const char *path = overlay_format(o, "%s/%s", directory ?: w->path, name);
+        if (!overlay_put_library(o, package, overlay_placed(o, path), release, 0))
             return NULL;
         listed = overlay_format(o, "%s%s%s%s", listed, before, name, after);
     }
@@ -440,8 +419,9 @@ static const char *put_cudnn(struct overlay *o, const char *directory, const cha
 
 static bool install_in_conda(struct overlay *o, const struct where *w, const struct edit *e,
                              const struct installed *old) {
-    const int32_t cuda = cuda_of(o, w, e->name, old ? old->build : NULL);
-    const char *wheel = same_wheel(o, cuda), *listed;
+    const int32_t cuda = cuda_of(o, w, e->name, old ? wc_base_name(old->record) : NULL);
+    const bool is_cudnn = wc_is_cudnn_package(WC_installation_kind_CONDA, e->name);
+    const char *wheel = is_cudnn ? same_wheel(o, cuda) : e->name, *listed;
     const struct wc_version least = wc_text_floor(e->value ? e->value : "");
     const bool is_old = least.major > 0 && least.major < 8; /* one library, for any CUDA */
     struct wc_version release = is_old ? least : wheel_release(wheel, e->value ? e->value : "");
@@ -449,13 +429,20 @@ static bool install_in_conda(struct overlay *o, const struct where *w, const str
 
     if (!wc_version_known(release))
         return overlay_fail(o, "no release of it is known");
+    const struct wheel_list other =
+        files_of_required(o, w, e->name, wc_version_format(release, version), old);
+    if (!is_cudnn && !other.n)
+        return overlay_fail(o, "the contents of this package are not known");
     /* With a cuDNN for an older CUDA than the tables have the solver takes that of any. */
-    if (cuda < 11 && !is_old)
+    if (is_cudnn && cuda < 11 && !is_old)
         return overlay_fail(o, o->open = "nothing there says for which CUDA conda would take it");
+    if (old)
+        note_broken(o, w, e->name, old->version, release);
     if (old && !take_away(o, w, old))
         return false;
-    listed =
-        put_cudnn(o, overlay_format(o, "%s/lib", w->path), wheel, release, ",\n    \"lib/", "\"");
+    const struct wheel_list files = is_cudnn ? overlay_cudnn_files(o, wheel, release) : other;
+    listed = put_files(o, w, is_cudnn ? overlay_format(o, "%s/lib", w->path) : NULL, wheel, release,
+                       &files, is_cudnn ? ",\n    \"lib/" : ",\n    \"", "\"");
     release.build = -1;
     return listed && put_text(o,
                               overlay_format(o, "%s/conda-meta/%s-%s-0.json", w->path, e->name,
@@ -494,8 +481,10 @@ static bool install_in_debian(struct overlay *o, const struct where *w, const st
         return overlay_fail(o, unknown_content);
     if (old && !take_away(o, w, old))
         return false;
-    listed = put_cudnn(o, directory, same_wheel(o, cuda_of(o, w, e->name, text)), release,
-                       overlay_format(o, "%s/", directory), "\n");
+    const char *wheel = same_wheel(o, cuda_of(o, w, e->name, text));
+    const struct wheel_list files = overlay_cudnn_files(o, wheel, release);
+    listed = put_files(o, w, directory, wheel, release, &files, overlay_format(o, "%s/", directory),
+                       "\n");
     status = said ? overlay_format(o, "%.*s%s%s", (int)(said - status), status, text,
                                    said + strcspn(said, "\n"))
                   : overlay_format(o, "%s\nPackage: %s\nVersion: %s\n", status ? status : "",
@@ -555,7 +544,8 @@ bool overlay_reinstall(struct overlay *o, const struct edit *e) {
         return overlay_fail(o, "another release of it counts as installed there");
     version = w.kind == DEBIAN ? e->value : p.version;
     if (w.kind != WHEELS)
-        package = same_wheel(o, cuda_of(o, &w, e->name, w.kind == DEBIAN ? e->value : p.build));
+        package = same_wheel(
+            o, cuda_of(o, &w, e->name, w.kind == DEBIAN ? e->value : wc_base_name(p.record)));
     struct listed files = files_of(o, &w, &p);
     if (!files.p || (w.kind == DEBIAN && !files.n))
         return overlay_fail(o, no_list);
