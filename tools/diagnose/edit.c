@@ -37,22 +37,21 @@ bool edit_is_replaced(const struct edit *e, const struct edit *by) {
     return e->kind == EDIT_DELETE && by->kind == EDIT_LINK && wc_str_same(e->path, by->path);
 }
 
-/* A file that only goes for what is put there by the next edits. */
-static bool makes_room(const struct edit *e, const struct edit *next) {
-    return e->kind == EDIT_DELETE &&
-           (next->kind == EDIT_DELETE || next->kind == EDIT_LINKS || edit_is_replaced(e, next));
-}
-
 /* What is there from the start is so in each process that the user starts after that. */
 enum { COST_OF_PRELOAD = 5 };
 
 int edit_cost(const struct edits *edits) {
     int cost = 0;
 
-    for (size_t i = 0; i < edits->n; i++)
-        if (i + 1 == edits->n || !makes_room(&edits->p[i], &edits->p[i + 1]))
-            cost += edits->p[i].kind == EDIT_SET && wc_str_same(edits->p[i].name, "LD_PRELOAD")
+    WC_EACH(e, *edits) {
+        const struct edit *next = e + 1;
+        const bool makes_room = /* a file that only goes for what is put there by the next edits */
+            e->kind == EDIT_DELETE && next < edits->p + edits->n &&
+            (next->kind == EDIT_DELETE || next->kind == EDIT_LINKS || edit_is_replaced(e, next));
+        if (!makes_room)
+            cost += e->kind == EDIT_SET && wc_str_same(e->name, "LD_PRELOAD")
                         ? COST_OF_PRELOAD
-                        : edit_rows[edits->p[i].kind].cost;
+                        : edit_rows[e->kind].cost;
+    }
     return cost;
 }
