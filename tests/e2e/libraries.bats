@@ -170,6 +170,21 @@ replayed'
     is "$(first dependency-missing "$PWD/conda/$module")" 'reinstall cudatoolkit 10.1.243'
 }
 
+@test "what a process that was started failed to load, and did not ask the loader about, is told where the command failed" {
+    library backends/libcublas.so.77 <<<'int blas;'
+    library backends/libggml-cuda.so "$site/backends/libcublas.so.77" <<<'int backend;'
+    "${CC:-gcc}" -o runner -x c - <<'C'
+#include <dlfcn.h>
+int main(int argc, char **argv) { return argc > 1 && dlopen(argv[1], RTLD_NOW) ? 3 : 0; }
+C
+    rm "$site/backends/libcublas.so.77"
+    run "$CMD" run --log logs/ -- sh -c './runner "$1"; exit 1' - "$site/backends/libggml-cuda.so"
+    [[ $output == *"error[dependency-missing]: libggml-cuda.so could not be loaded: it needs"*"libcublas.so.77, which was not found"* ]]
+    rm -r logs
+    run -0 "$CMD" run --log logs/ -- sh -c './runner "$1"' - "$site/backends/libggml-cuda.so"
+    [[ $output != *error* ]]
+}
+
 @test "a pin on a library of CUDA's counts as one on cuDNN does" {
     printf 'libcublasLt.so.12 { global: *; };' >map
     library nvidia/cublas/lib/libcublasLt.so.12 -Wl,--version-script=map <<<'int cublasLtNew(void) { return 0; }'
