@@ -97,14 +97,6 @@ size_t wc_metadata_demands(const struct wc_files *files, const char *host_path, 
 void wc_installation_of(struct wc_reading *r, const char *path, struct wc_identity *out,
                         struct wc_version *cudnn);
 
-/* A line of mountinfo: its mount point goes to `point`. False: it is longer than that. */
-struct wc_mount_line {
-    bool of_root;      /* it shows the whole of its file system */
-    bool no_execution; /* mounted noexec */
-    const char *type;  /* of that, up to a blank; in the line */
-};
-bool wc_mount_read(const char *line, char *point, size_t cap, struct wc_mount_line *out);
-
 /* The mount that a file is in. */
 struct wc_mount {
     char point[256];
@@ -177,6 +169,7 @@ bool wc_distribution_installer(struct wc_reading *r, const struct wc_distributio
                                size_t cap);
 /* Length of the part of `relative` that is the distribution's own folder: "nvidia/cudnn". */
 size_t wc_distribution_folder(const char *relative);
+const struct wc_framework *wc_framework_of_package(const char *normal); /* NULL: of none */
 /* PEP 508, a line of METADATA: "Requires-Dist: NAME[EXTRAS] (SPEC) ; MARKER". In the line; marker
  * NULL: none. False: another line. */
 struct wc_requirement {

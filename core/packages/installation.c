@@ -248,7 +248,13 @@ static bool in_rpm(struct wc_reading *r, const char *path, struct wc_identity *o
  * mountinfo: "36 35 98:0 /mnt1 /mnt/parent rw,noatime master:1 - ext3 /dev/root rw": root in its
  * file system, mount point, options, "-" after the optional fields, type.
  */
-bool wc_mount_read(const char *line, char *point, size_t cap, struct wc_mount_line *out) {
+struct mount_line {
+    bool bound; /* it shows a part of its file system */
+    bool no_execution;
+};
+
+/* Its mount point goes to `point`. False: it is longer than that. */
+static bool read_mount(const char *line, char *point, size_t cap, struct mount_line *out) {
     enum { ROOT = 3, AT, OPTIONS, FIELDS };
     struct wc_element field[FIELDS] = {{"", 0}};
     size_t n = 0, used = 0;
@@ -264,8 +270,8 @@ bool wc_mount_read(const char *line, char *point, size_t cap, struct wc_mount_li
             break;
         out->no_execution |= option.n == 6 && wc_str_starts(option.p, "noexec");
     }
-    out->of_root = field[ROOT].n == 1 && field[ROOT].p[0] == '/';
-    out->type = type ? type + 3 : "";
+    out->bound = !(field[ROOT].n == 1 && field[ROOT].p[0] == '/') &&
+                 !(type && wc_str_starts(type, " - btrfs ")); /* has volumes of other roots */
     n = field[AT].n;
     for (size_t i = 0; i < n; i++) {
         char c = s[i];
@@ -291,19 +297,18 @@ struct mounts {
 /* Of two on one point the later one is on top. */
 static bool consider(void *ctx, const char *line) {
     struct mounts *m = ctx;
-    struct wc_mount_line read;
+    struct mount_line read;
     char point[sizeof m->best->point];
-    if (!wc_mount_read(line, point, sizeof point, &read))
+    if (!read_mount(line, point, sizeof point, &read))
         return true;
     size_t n = wc_str_length(point);
     if (n <= 1 || n < wc_str_length(m->best->point) || !wc_str_starts(m->path, point) ||
         (m->path[n] != '/' && m->path[n]))
         return true;
-    bool volume = wc_str_starts(read.type, "btrfs "); /* has volumes of other roots */
     wc_mem_copy(m->best->point, point, n + 1);
     m->best->of_file = !m->path[n];
     m->best->no_execution = read.no_execution;
-    m->best->bound = m->best->of_file || (!volume && !read.of_root);
+    m->best->bound = m->best->of_file || read.bound;
     return true;
 }
 

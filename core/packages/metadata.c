@@ -286,7 +286,7 @@ static void read_table(struct asking *a, const struct package *p, const char *no
     }
 }
 
-static const struct wc_framework *framework_of(const char *distribution) {
+const struct wc_framework *wc_framework_of_package(const char *distribution) {
     WC_EACH_FRAMEWORK(f)
         WC_EACH_TEXT(pattern, f->distributions) {
             size_t n = wc_str_length(*pattern) - 1;
@@ -301,7 +301,7 @@ static const struct wc_framework *framework_of(const char *distribution) {
 static void read_distribution(struct asking *a, const struct wc_distribution *d) {
     char normal[NAME];
     wc_distribution_normalise(d->name, wc_str_length(d->name), normal, sizeof normal);
-    struct package p = {framework_of(normal), d->name, d->version};
+    struct package p = {wc_framework_of_package(normal), d->name, d->version};
     WC_EACH_KNOWN(file, p.framework ? p.framework->version_files : NULL, path) {
         size_t mark = a->r->memory.used;
         const char *path = wc_reading_format(a->r, "%s/%s", d->site, file->path);

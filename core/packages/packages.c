@@ -23,12 +23,12 @@ struct package {
     enum wc_installation_kind kind;
     struct wc_distribution of;
     struct listed file[FILES];
-    size_t n;
+    size_t n, whole; /* others that are there */
 };
 
 struct looking {
     struct wc_reading *r;
-    bool of_cuda; /* of what cuDNN and its hosts use of CUDA, not of cuDNN */
+    bool of_cuda; /* of CUDA and of frameworks, and what is missing; not of cuDNN */
     struct package *package[PACKAGES];
     size_t n;
     struct package *now;  /* whose list is being read */
@@ -47,15 +47,25 @@ static struct listed *find_file(struct package *p, const char *path) {
     return NULL;
 }
 
+static const char *absolute(struct looking *l, const struct package *p, const char *path) {
+    return path[0] == '/' ? path : wc_reading_format(l->r, "%s/%s", p->of.site, path);
+}
+
 /* NULL: not one of the libraries that are looked at, or no room. */
 static struct listed *add_file(struct looking *l, const char *path, size_t n) {
     char copy[RELATIVE];
     struct package *p = l->now;
     if (p->n == FILES || !wc_str_format(copy, sizeof copy, "%.*s", (int)n, path) ||
-        !(l->of_cuda ? wc_name_kind_of(copy) == WC_NAME_CUDA_DEPENDENCY : wc_name_is_cudnn(copy)))
+        !(!l->of_cuda                           ? wc_name_is_cudnn(copy)
+          : wc_str_starts(p->of.name, "nvidia") ? wc_name_kind_of(copy) == WC_NAME_CUDA_DEPENDENCY
+                                                : wc_str_find(copy, ".so") != NULL))
         return NULL;
     struct listed *f = find_file(p, copy);
-    if (f)
+    size_t mark = l->r->memory.used;
+    bool is_there = l->of_cuda && wc_reading_exists(l->r, absolute(l, p, copy));
+    l->r->memory.used = mark;
+    p->whole += is_there;
+    if (f || is_there)
         return f;
     p->file[p->n].path = wc_reading_copy(l->r, copy, wc_str_length(copy));
     return p->file[p->n].path ? &p->file[p->n++] : NULL;
@@ -63,17 +73,13 @@ static struct listed *add_file(struct looking *l, const char *path, size_t n) {
 
 /* ---- the lists ---- */
 
-/* path,sha256=...,size */
-static bool line_of_record(void *ctx, const char *line) {
+/* path,sha256=...,size; of dpkg the path */
+static bool line_of_list(void *ctx, const char *line) {
     const char *first = wc_str_find_char(line, ','), *last = wc_str_find_last_char(line, ',');
-    struct listed *f = first ? add_file(ctx, line, (size_t)(first - line)) : NULL;
-    if (f && last != first && !wc_parse_number(last + 1, wc_str_length(last + 1), &f->size))
+    struct listed *f = add_file(ctx, line, first ? (size_t)(first - line) : wc_str_length(line));
+    if (f && first && last != first &&
+        !wc_parse_number(last + 1, wc_str_length(last + 1), &f->size))
         f->size = 0;
-    return true;
-}
-
-static bool line_of_dpkg(void *ctx, const char *line) {
-    add_file(ctx, line, wc_str_length(line));
     return true;
 }
 
@@ -117,7 +123,8 @@ static bool is_of_cudnn(void *kind, const char *name) {
 }
 
 static bool is_of_cuda(void *kind, const char *name) {
-    return wc_str_starts(name, "nvidia_") && !is_of_cudnn(kind, name);
+    return (wc_str_starts(name, "nvidia_") && !is_of_cudnn(kind, name)) ||
+           wc_framework_of_package(name);
 }
 
 /* With the libraries that their lists name: each() takes a piece of a list. */
@@ -142,13 +149,12 @@ static void add_all(struct looking *l, const char *path, bool with_dpkg) {
                               debian = WC_installation_kind_DEBIAN;
     struct wc_distribution *found = wc_arena_take(&l->r->memory.arena, PACKAGES * sizeof *found);
     const char *site = wc_distribution_site(l->r, path), *list[PACKAGES];
-    size_t n = 0;
     if (!found)
         return;
-    if (site)
-        n = wc_distributions_in(l->r, site, l->of_cuda ? is_of_cuda : is_of_cudnn, &wheel, found,
-                                PACKAGES);
-    add_packages(l, wheel, found, n, "\n\r", line_of_record);
+    size_t n = site ? wc_distributions_in(l->r, site, l->of_cuda ? is_of_cuda : is_of_cudnn, &wheel,
+                                          found, PACKAGES)
+                    : 0;
+    add_packages(l, wheel, found, n, "\n\r", line_of_list);
     if (l->of_cuda)
         return;
     n = wc_conda_packages(l->r, path, false, is_of_cudnn, &conda, found, PACKAGES);
@@ -156,14 +162,10 @@ static void add_all(struct looking *l, const char *path, bool with_dpkg) {
     n = with_dpkg ? wc_debian_lists(l->r, is_of_cudnn, &debian, list, PACKAGES) : 0;
     for (size_t i = 0; i < n; i++)
         wc_debian_package(l->r, list[i], &found[i]);
-    add_packages(l, debian, found, n, "\n", line_of_dpkg);
+    add_packages(l, debian, found, n, "\n\r", line_of_list);
 }
 
 /* ---- against the disk ---- */
-
-static const char *absolute(struct looking *l, const struct package *p, const char *path) {
-    return path[0] == '/' ? path : wc_reading_format(l->r, "%s/%s", p->of.site, path);
-}
 
 static void compare(struct looking *l, struct package *p) {
     for (size_t i = 0; i < p->n; i++) {
@@ -254,7 +256,7 @@ static void emit_package(struct looking *l, const struct package *p, const struc
                                : p->of.site;
     r->prefix = p->of.site;
     r->list = p->of.list;
-    r->file_count = (int64_t)p->n;
+    r->file_count = (int64_t)(p->n + p->whole);
     r->missing = (struct wc_strings){missing.p, missing.n};
     r->changed = (struct wc_strings){changed.p, changed.n};
     r->shared_with = (struct wc_strings){sharing.p, sharing.n};

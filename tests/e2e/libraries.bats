@@ -98,7 +98,7 @@ first() { fixes "$@" | head -n 1; }
     is "$(says)" ''
     rm "$site/nvidia/cublas/lib/libcublas.so.12"
     is "$(says)" 'installation-incomplete
-1 of the 2 CUDA libraries of nvidia-cublas-cu12 12.9.1.4 is missing
+1 of the 2 libraries of nvidia-cublas-cu12 12.9.1.4 is missing
 reinstall nvidia-cublas-cu12 12.9.1.4
 replayed'
 }
@@ -168,6 +168,26 @@ replayed'
     [[ $(first symbol-version-not-found "$PWD/conda/$module") != "install cudatoolkit"* ]]
     rm "$lib/libcusparse.so.10"
     is "$(first dependency-missing "$PWD/conda/$module")" 'reinstall cudatoolkit 10.1.243'
+}
+
+@test "a Python fails, and its framework's package lacks libraries: told without any cuDNN; not where it works" {
+    local capi=onnxruntime/capi
+    library "$capi/libonnxruntime_providers_shared.so" <<<'int shared;'
+    library "$capi/onnxruntime_pybind11_state.so" <<<'int state;'
+    package onnxruntime-gpu 1.18.1 "$capi"/{libonnxruntime_providers_shared,onnxruntime_pybind11_state}.so </dev/null
+    ln -s "$(python3 -c 'import sys; print(sys.executable)')" venv/bin/python
+    echo 'import sys; sys.exit(int(sys.argv[1]))' >exits.py
+    exits() { run "$CMD" run --log log.jsonl -- venv/bin/python exits.py "$1"; }
+    exits 1
+    is "$output" "whichcudnn: not observed: no cuDNN was loaded or asked for"
+    rm "$site/$capi/onnxruntime_pybind11_state.so"
+    exits 0
+    is "$output" "whichcudnn: not observed: no cuDNN was loaded or asked for"
+    exits 1
+    [[ $(tr -s ' \n' ' ' <<<"$output") == *"1 of the 2 libraries of onnxruntime-gpu 1.18.1 is missing"* ]]
+    is "$(fixes_of installation-incomplete text log.jsonl | head -n 1)" 'reinstall onnxruntime-gpu 1.18.1'
+    is "$(fixes_of installation-incomplete checked log.jsonl | head -n 1)" replayed
+    [[ $("$CMD" scan venv | tr -s ' \n' ' ') == *"1 of the 2 libraries of onnxruntime-gpu 1.18.1 is missing"* ]]
 }
 
 @test "what a process that was started failed to load, and did not ask the loader about, is told where the command failed" {

@@ -735,7 +735,10 @@ static void run(struct play *p) {
     out->source->stack.replayed = source->stack.replayed;
     p->sink = source_sink(out->source);
     p->emitter.to = (struct wc_sink){take, p};
-    p->emitter.environments.cuda = source->type == SOURCE_SCAN;
+    p->emitter.environments.cuda =
+        WC_ANY(one, source->stack.packages,
+               !wc_is_cudnn_package(one->r.installation_kind, one->r.package)) ||
+        source->type == SOURCE_SCAN;
     out->got = must_allocate((p->r->requests.n + 1) * sizeof(*out->got));
     p->sink.add(p->sink.ctx, &process);
     if (source->stack.has_machine)

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "wheels.h"
 
+#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/demand/questions.h"
+#include "core/knowledge/programs.h"
 #include "core/names/compat.h"
 #include "core/names/names.h"
 #include "core/names/symbols.h"
 #include "core/packages/identify.h"
+#include "core/records/emit.h"
+#include "tools/observe/elf/elf_file.h"
+#include "tools/util/memory.h"
 
 enum { FIRST_CUDA = 11, CUDAS = 3, REQUIRED_MOST = 8 };
 
@@ -524,4 +529,19 @@ void sites_end(struct sites *sites) {
         free(s->requires.p);
         free(s);
     }
+}
+
+void wheels_emit(const char *program, struct disk *disk, const struct wc_sink *to) {
+    OWNED char *bin = must_format("%.*s/..", (int)wc_dir_length(program), program);
+    OWNED char *prefix = realpath(bin, NULL); /* the program itself may be a link to another's */
+    OWNED char *pattern = must_format("%s/lib*/python3*/{site,dist}-packages/", prefix ?: "");
+    struct wc_environments told = {.cuda = true};
+    glob_t sites = {.gl_pathc = 0};
+    struct elf_reader reader;
+
+    elf_reader_begin(&reader, disk);
+    if (wc_program_is(program, WC_PROGRAM_PYTHON) && glob(pattern, GLOB_BRACE, NULL, &sites) == 0)
+        for (size_t i = 0; i < sites.gl_pathc; i++)
+            wc_emit_packages(to, &told, sites.gl_pathv[i], &reader.reader);
+    globfree(&sites);
 }

@@ -127,3 +127,7 @@ bool requirement_refuses(const struct requirement *q, const char *version);
 /* As package managers take a set of releases: "<10, >=9.8" without the blank. */
 const char *without_blanks(struct wc_arena *memory, const char *text, size_t n);
 void sites_end(struct sites *sites);
+
+/* What lacks libraries of those that a Python finds, by package records. A program that is none
+ * finds none. */
+void wheels_emit(const char *program, struct disk *disk, const struct wc_sink *to);

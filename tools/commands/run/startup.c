@@ -19,6 +19,7 @@
 #include "core/demand/questions.h"
 #include "core/names/names.h"
 #include "run.h"
+#include "tools/diagnose/wheels.h"
 #include "tools/observe/loader/loader_sim.h"
 #include "tools/observe/preload.h"
 #include "tools/util/disk.h"
@@ -275,6 +276,7 @@ struct startup {
     bool any;       /* its script failed, with a status of its own */
     bool damage;    /* by a signal: of pages that a file does not have, or tables that are zeros */
     bool goes_on;   /* the script did: this end was not seen */
+    bool alone;     /* it failed, and nothing of it left a log */
 };
 
 static bool has_part_of_cudnn(const struct loader_sim *s, const struct startup *start) {
@@ -311,7 +313,8 @@ static struct source *replay(const struct startup *start, const char *path, char
     /* What is found may be refused. What does not exist ends the loader first, or as well. */
     if (!has_part_of_cudnn(s, start) && (start->any || start->status == LOADER_STATUS))
         try_objects(s, 0, loader_sim_startup(s));
-    if (has_part_of_cudnn(s, start)) {
+    const bool is_explained = has_part_of_cudnn(s, start);
+    if (is_explained || start->alone) {
         source = source_new(SOURCE_LOG, path ? path : "");
         source->pid = start->child;
         source->user = start->user;
@@ -319,7 +322,14 @@ static struct source *replay(const struct startup *start, const char *path, char
         emitter.to = source_sink(source);
         first_records_emit(&emitter.to, NULL, real ? real : start->program, gnu_get_libc_version(),
                            s->environment, start->child);
-        loader_sim_emit(s, &emitter);
+        if (is_explained)
+            loader_sim_emit(s, &emitter);
+        else
+            wheels_emit(start->program, &loading.library_cache.disk, &emitter.to);
+        if (!is_explained && !WC_ANY(p, source->stack.packages, p->r.missing.n > 0)) {
+            source_free(source);
+            source = NULL;
+        }
     }
     if (start->by_loader && !*reason) {
         OWNED char *why = loader_sim_why_ended(s);
@@ -382,12 +392,12 @@ static struct source *look_at(const struct run *run, const struct shell_program 
                                   .by_loader = status == LOADER_STATUS,
                                   .damage = o->ending == WC_ending_SIGNALED &&
                                             (o->signal == SIGBUS || o->signal == SIGSEGV),
-                                  .goes_on = goes_on};
+                                  .goes_on = goes_on,
+                                  .alone = status > 0 && !logged};
     const bool may_be =
         goes_on ? !is_handled && (program->passed_over ||
                                   (logged && program->by_script && status == LOADER_STATUS))
-                : any || status == LOADER_STATUS || status == VERSION_STATUS ||
-                      (start.damage && !logged);
+                : any || start.alone || (start.damage && !logged);
     const char *directory = loader_variable(program->environment, "PWD");
     OWNED char *given = outcome_path(&run->place, o->child), *here = get_current_dir_name();
     const bool leaves = given && given[0] != '/' && directory && !wc_str_same(directory, here);
@@ -398,13 +408,15 @@ static struct source *look_at(const struct run *run, const struct shell_program 
         source = replay(&start, path, reason);
     if (!here || chdir(here) != 0 || !source)
         return NULL;
-    o->reason = goes_on ? "what a script started ended in the loader, before anything of it ran, "
-                          "and the script went on: this is what its files and the script say"
-                : program->by_script
-                    ? "what a script started ended in the loader, before anything of it ran: this "
-                      "is what its files and the script say"
-                    : "it ended in the loader, before anything of it ran: this is what its files "
-                      "say";
+    o->reason =
+        source->stack.objects.n + source->stack.failures.n == 0
+            ? "it asked for no cuDNN: this is what the lists of its Python's packages say"
+        : goes_on ? "what a script started ended in the loader, before anything of it ran, "
+                    "and the script went on: this is what its files and the script say"
+        : program->by_script
+            ? "what a script started ended in the loader, before anything of it ran: this "
+              "is what its files and the script say"
+            : "it ended in the loader, before anything of it ran: this is what its files say";
     if (goes_on) {
         o->ending = WC_ending_UNKNOWN;
         o->exit_status = WC_NULL;

@@ -91,25 +91,26 @@ void wc_find_installation_incomplete(struct wc_diagnosis *d) {
         bool has_host =
             n > 1 && WC_ANY(o, d->s->objects,
                             wc_wants_cudnn(o) && wc_is_below(wc_real_path_of(o), p->prefix, n));
-        if (!p->missing.n || !(f || has_host || is_alone(d->s) || mapped_of(d->s, p)))
+        const bool is_all = !d->s->objects.n && wc_ended_badly(d->s); /* that is known of it */
+        if (!p->missing.n || !(f || has_host || is_all || is_alone(d->s) || mapped_of(d->s, p)))
             continue;
         const struct wc_object *instead = WC_FIRST(o, d->s->objects, stands_in(d->s, o, p));
         struct wc_case *c = wc_case_begin(d, NULL, NULL);
         const char *package = format_package(c, p);
-        const char *of = wc_name_is_cudnn(p->missing.p[0]) ? "cuDNN" : "CUDA";
+        const char *of = wc_name_is_cudnn(p->missing.p[0]) ? "cuDNN " : "";
 
         c->on_disk = true;
         if (!f && !instead)
             c->effect = WC_EFFECT_DOUBTED; /* nothing has failed for lack of it, by luck */
         if (p->missing_count == p->file_count)
             c->r.title = wc_format(
-                c, "%s is listed as installed, but all of its %jd %s libraries are missing",
-                package, p->file_count, of);
+                c, "%s is listed as installed, but all of its %jd %slibraries are missing", package,
+                p->file_count, of);
         else
             c->r.title =
                 wc_format(c,
-                          p->missing_count == 1 ? "%jd of the %jd %s libraries of %s is missing"
-                                                : "%jd of the %jd %s libraries of %s are missing",
+                          p->missing_count == 1 ? "%jd of the %jd %slibraries of %s is missing"
+                                                : "%jd of the %jd %slibraries of %s are missing",
                           p->missing_count, p->file_count, of, package);
         package_facts(c, p);
         name_files(c, WC_FACT_MISSING, &p->missing, "list of the package");
