@@ -1804,6 +1804,13 @@ export LD_LIBRARY_PATH=$lib"
     sed -i '2s#=.*#=/nowhere:$LD_PRELOAD#' run.sh
     run "$CMD" run --log logs -- sh run.sh
     [[ $output != *"another LD_PRELOAD"* ]]
+    # Its files say something by themselves: still it was not watched.
+    make_standin 9.8.0 part --needs graph=libz.so.1
+    : >part/libz.so.1
+    printf '#!/bin/sh\nexport LD_PRELOAD=%s\n./host version\nexit 3\n' "$PWD/part/libcudnn_graph.so.9" >run.sh
+    run "$CMD" run --log logs -- sh run.sh
+    echo "$output"
+    [[ $output == *"a script changes LD_PRELOAD, and what it started was not watched"* ]]
     # Of a Python file's text only what is Python counts.
     printf '"""Start it with LD_PRELOAD=/usr/lib/libjemalloc.so"""\nraise SystemExit(1)\n' >main.py
     run "$CMD" run --log logs -- "$PY" main.py

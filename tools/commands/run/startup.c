@@ -411,6 +411,10 @@ static struct source *look_at(const struct run *run, const struct shell_program 
     o->reason =
         source->stack.objects.n + source->stack.failures.n == 0
             ? "it asked for no cuDNN: this is what the lists of its Python's packages say"
+        : status != LOADER_STATUS &&
+                !strstr(loader_variable(program->environment, "LD_PRELOAD") ?: "", run->preload)
+            ? "a script changes LD_PRELOAD, and what it started was not watched (it is, "
+              "where that begins with $LD_PRELOAD:): this is what its files and the script say"
         : goes_on ? "what a script started ended in the loader, before anything of it ran, "
                     "and the script went on: this is what its files and the script say"
         : program->by_script
