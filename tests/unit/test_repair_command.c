@@ -120,10 +120,17 @@ static void pip_of_the_system(void **state) {
     tree_write(&tree, "/usr/lib/python3.11/EXTERNALLY-MANAGED", "");
     assert_command(install(NAME, "", SYSTEM),
                    "pip install --break-system-packages nvidia-cudnn-cu12");
+    setenv("HOME", "/home/u", true);
     assert_command(install(NAME, "", HOME),
                    "pip install --break-system-packages --user nvidia-cudnn-cu12");
     assert_command(without(NAME, HOME),
                    "pip uninstall --break-system-packages -y nvidia-cudnn-cu12");
+    setenv("HOME", "/root", true); /* of the one who pastes it: the process had another */
+    user.python = "/opt/python/bin/python3.11";
+    assert_command(install(NAME, "", HOME),
+                   "env HOME=/home/u /opt/python/bin/python3.11 -m pip install --user "
+                   "nvidia-cudnn-cu12");
+    user.python = NULL;
 }
 
 static void pip_into_a_directory(void **state) {

@@ -175,11 +175,15 @@ static const char *settings(struct making *m) {
         "PIP_TARGET",    "PIP_PREFIX",  "PIP_ROOT",           "PIP_USER",
         "PIP_PYTHON",    "PIP_DRY_RUN", "PIP_REQUIRE_HASHES", "PIP_REQUIRE_VIRTUALENV",
         "PIP_NO_BINARY", "PYTHONPATH"};
-    const char *made = "";
+    const char *made = "", *at = strstr(m->edit->environment ?: "", "/.local/");
+    const char *home =
+        at ? format(m, "%.*s", (int)(at - m->edit->environment), m->edit->environment) : "";
 
     WC_EACH_ROW(name, elsewhere)
         if (getenv(*name))
             made = format(m, "%s-u %s ", made, *name);
+    if (m->manager.of_user && !wc_str_same(home, getenv("HOME")))
+        made = format(m, "%sHOME=%s ", made, quoted_path(m, home));
     if (configured(m, "@(target|prefix|root|user|python|dry-run|require-*|no-binary)*( )=*"))
         made = format(m, "%sPIP_CONFIG_FILE=/dev/null ", made);
     if (is_constrained(m)) /* which replaces that of a file, too */

@@ -227,7 +227,10 @@ static void ask_python(struct asking *a) {
             a->out->lacks = directory_with(a, "uv") ? NULL : "uv";
         return;
     }
-    a->out->of_user = strcmp(wc_base_name(a->root), ".local") == 0;
+    if ((a->out->of_user = strcmp(wc_base_name(a->root), ".local") == 0) && a->user->python) {
+        a->out->python = a->user->python;
+        a->out->with_python = true;
+    }
     a->out->protected = is_protected(a);
 }
 

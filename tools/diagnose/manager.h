@@ -19,8 +19,9 @@ enum manager_kind {
 
 struct user {
     const struct wc_files *files;
-    const char *path; /* PATH; NULL: not known */
-    bool yes;         /* no question again */
+    const char *path;   /* PATH; NULL: not known */
+    const char *python; /* with which the site of a user was used; NULL: not known */
+    bool yes;           /* no question again */
 };
 
 struct manager {

@@ -459,8 +459,10 @@ static void add_repair(struct planning *p, struct plan_of_finding *of, const str
     struct wc_arena *memory = &plan->memory.arena;
     struct repair *r = &of->p[of->n++];
     const char *end = still_ends(p, x, f) ?: x->unsure, *lacks;
+    const char *program = p->source->stack.process.executable;
     const struct user user = {.files = &p->replay.library_cache->disk.files,
-                              .path = getenv("PATH")};
+                              .path = getenv("PATH"),
+                              .python = wc_program_is(program, WC_PROGRAM_PYTHON) ? program : NULL};
     *r = repair_of(plan, &x->edits, p->source, user.files, x->alone);
     WC_EACH(e, x->edits)
         if (!r->why && e->kind == EDIT_INSTALL && edit_assumes(e))
