@@ -205,6 +205,22 @@ C
     [[ $output != *error* ]]
 }
 
+@test "in an unpacked image the usual places of a driver and of toolkits are looked into, too" {
+    mkdir -p image/usr/bin image/usr/local/{cuda-12.4/targets/x86_64-linux/lib,nvidia/lib64} image/home/app
+    cp "$site/engine/host" image/usr/bin/host
+    library ../../../../image/usr/local/cuda-12.4/targets/x86_64-linux/lib/libcublas.so.12 <<<'int blas;'
+    library ../../../../image/usr/local/nvidia/lib64/libcuda.so.1 <<<'int driver;'
+    for one in usr/local/cuda-12.4/targets/x86_64-linux/lib/libcublas.so.12 usr/local/nvidia/lib64/libcuda.so.1; do
+        library ../../../../image/home/app/libown.so "image/$one" "$site/nvidia/cudnn/lib/libcudnn.so.9" \
+            -Wl,-rpath,"$site/nvidia/cudnn/lib" <<<'int own;'
+        rm -f log.jsonl
+        run ! "$CMD" run -q --log log.jsonl -- image/usr/bin/host "$PWD/image/home/app/libown.so"
+        is "$("$CMD" report --json log.jsonl | jq -r '.findings[0].fix[0] | .checked, .command')" \
+            "replayed
+export LD_LIBRARY_PATH=$PWD/image/${one%/*}"
+    done
+}
+
 @test "a pin on a library of CUDA's counts as one on cuDNN does" {
     printf 'libcublasLt.so.12 { global: *; };' >map
     library nvidia/cublas/lib/libcublasLt.so.12 -Wl,--version-script=map <<<'int cublasLtNew(void) { return 0; }'

@@ -25,6 +25,21 @@ static const struct usual_place {
 
 /* ---- where ---- */
 
+/* The trees in which places have their usual names: "", and what is before "/usr/" or "/opt/" of a
+ * program or a requester: an image that is unpacked there. */
+static struct entries trees_of(struct making *m, const char *caller) {
+    const char *const files[] = {caller, m->s->process.executable};
+    struct entries trees = {NULL, 0};
+
+    make_add(m, &trees, "");
+    WC_EACH_ROW(file, files) {
+        const char *at = *file ? strstr(*file, "/usr/") ?: strstr(*file, "/opt/") : NULL;
+        if (at)
+            make_add(m, &trees, make_format(m, "%.*s", (int)(at - *file), *file));
+    }
+    return trees;
+}
+
 static void add_wheels(struct making *m, struct entries *to, const char *site) {
     const struct entries wheels = make_entries(m, make_format(m, "%s/nvidia", site));
 
@@ -79,9 +94,11 @@ static struct entries places_of(struct making *m, const struct wc_failure *failu
     WC_EACH(file, m->s->files)
         if (file->r.request == failure->r.request)
             make_add(m, &all, make_directory_of(m, file->r.path));
-    WC_EACH_ROW(place, driver_places)
-        if (kind == WC_NAME_DRIVER)
-            make_add(m, &all, *place);
+    const struct entries trees = trees_of(m, failure->r.caller);
+    WC_EACH(tree, trees)
+        WC_EACH_ROW(place, driver_places)
+            if (kind == WC_NAME_DRIVER)
+                make_add(m, &all, make_format(m, "%s%s", *tree, *place));
     return all;
 }
 
@@ -238,9 +255,13 @@ static void add_own(struct making *m, struct entries *to, const char *caller, co
 }
 
 /* Of several toolkits side by side ("/usr/local/cuda-11.1") the variable mostly names one. */
-static void add_toolkits(struct making *m, struct entries *to, const char *name) {
-    const char *paths = make_format(m, "/usr/local/cuda:%s", m->path ? m->path : "");
+static void add_toolkits(struct making *m, struct entries *to, const char *caller,
+                         const char *name) {
+    const struct entries trees = trees_of(m, caller);
+    const char *paths = m->path ? m->path : "";
 
+    WC_EACH(tree, trees)
+        paths = make_format(m, "%s/usr/local/cuda:%s", *tree, paths);
     WC_EACH_ELEMENT(e, paths, ":") {
         const char *path = make_format(m, "%.*s", (int)e.n, e.p), *at = strstr(path, "/cuda");
         const char *base = at && at > path ? make_format(m, "%.*s", (int)(at - path), path) : NULL;
@@ -260,7 +281,7 @@ static struct entries near_failure(struct making *m, const struct wc_failure *fa
     at = nearby(m, at, searched, name, NULL);
     add_named(m, &at, name, NULL);
     if (wc_name_kind_of(name) == WC_NAME_CUDA_DEPENDENCY)
-        add_toolkits(m, &at, name);
+        add_toolkits(m, &at, failure->r.name[0] == '/' ? failure->r.name : failure->r.caller, name);
     /* Of releases before 8 there is no wheel. */
     if (wc_name_is_cudnn(name) &&
         (make_environments(m, failure).n == 0 || wc_name_read(name).version.major < 8))
