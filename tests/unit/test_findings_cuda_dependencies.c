@@ -709,6 +709,21 @@ static void two_files_of_one_cuda_library_are_told(void **state) {
     }
 }
 
+/* Of two releases one may be too old for one of the hosts (FabricPC#45). */
+static void two_releases_weigh_more_where_the_process_failed(void **state) {
+    static const char *const path[][2] = {{"/a/libcudart.so.12.0.1", "/b/libcudart.so.12.9.0"},
+                                          {"/a/libcudart.so.12.9.0", "/b/libcudart.so.12.9.0"}};
+    static const char *const soname[2] = {"libcudart.so.12", "libcudart.so.12"};
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        struct scene *s = new_scene();
+        add_copies(s, path[i % 2], soname, false, false);
+        add_outcome(s, i / 2, NULL);
+        assert_finds(s, "two-cuda-copies");
+        assert_int_equal(s->found.p[0].severity, i == 2 ? WC_severity_WARNING : WC_severity_NOTE);
+    }
+}
+
 static void what_explains_the_crash_leaves_the_copies_a_note(void **state) {
     static const char *const path[2] = {"/a/libcudart.so.12", "/b/libcudart.so.12"};
     static const char *const soname[2] = {"libcudart.so.12", "libcudart.so.12"};
@@ -762,6 +777,7 @@ int main(void) {
         cmocka_unit_test(a_toolkit_that_is_meant_is_a_note),
         cmocka_unit_test(installations_that_go_together),
         cmocka_unit_test(two_files_of_one_cuda_library_are_told),
+        cmocka_unit_test(two_releases_weigh_more_where_the_process_failed),
         cmocka_unit_test(what_explains_the_crash_leaves_the_copies_a_note),
         cmocka_unit_test(two_facades_of_one_release_weigh_more_after_a_crash),
     };

@@ -136,10 +136,11 @@ void wc_find_two_cuda_copies(struct wc_diagnosis *d) {
     if (f.n < 2)
         return;
     struct wc_case *c = wc_case_begin(d, NULL, NULL);
-    c->effect = effect_of_copies(d);
     /* Of only the first one: how many there are changes as libraries come and go. */
     const char *a = wc_cuda_release(c, f.p[0]), *b = wc_cuda_release(c, f.p[1]);
     const bool told = a && b && !wc_str_same(a, b);
+    if (!told || !wc_failed_itself(d->s) || wc_has_error(d))
+        c->effect = effect_of_copies(d);
     c->r.title = wc_format(c, "%s is in the process twice%s%s%s%s",
                            wc_format_name(c, f.p[0]->r.soname ?: f.p[0]->r.path), told ? ": " : "",
                            told ? a : "", told ? " and " : "", told ? b : "");
