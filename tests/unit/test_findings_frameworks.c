@@ -113,6 +113,11 @@ static void one_wheel_over_another(void **state) {
     add_failure(s, framework, NULL, cuda, not_found(s, "libcudnn.so.9"));
     diagnose(s);
     assert_null(finding(s, "cpu-only-build"));
+    s = new_scene(); /* by a program, which no framework is */
+    add_framework(s, main, "onnxruntime", "1.20.1", cuda);
+    add_failure(s, NOBODY, "/v/bin/python", cuda, not_found(s, "libcudnn.so.9"));
+    diagnose(s);
+    assert_non_null(finding(s, "cpu-only-build"));
 }
 
 /* A build for the processor asks for no driver; what others of the process ask for says nothing. */

@@ -73,8 +73,10 @@ void wc_find_gpu_stack_not_reached(struct wc_diagnosis *d) {
 
 /* ---- cpu-only-build ---- */
 
+/* Not by its library for GPUs, which a program may open by itself. */
 static bool is_by_framework(const struct wc_object *by, const struct wc_object *main) {
-    return by && wc_str_same(by->r.framework, main->r.framework);
+    return by && wc_str_same(by->r.framework, main->r.framework) &&
+           !wc_str_same(by->r.path, main->r.gpu_library);
 }
 
 static void report_build(struct wc_diagnosis *d, const struct wc_object *o) {
@@ -90,11 +92,16 @@ static void report_build(struct wc_diagnosis *d, const struct wc_object *o) {
     /* A framework whose CUDA builds are not known cannot lack it. */
     if (!f || !f->gpu_libraries)
         return;
-    /* A scan loads each library by itself: that shows nothing of what the package would ask for. */
-    const bool is_put_over = o->r.gpu_library && f->put_over &&
+    /* A scan, or a program, that loads it by itself shows nothing of what the package asks for. */
+    const struct wc_object *gpu =
+        WC_FIRST(got, d->s->objects, got->r.mapped && wc_str_same(got->r.path, o->r.gpu_library));
+    const bool is_alone =
+        d->s->replayed || !gpu ||
+        (gpu->r.asked_by &&
+         !is_by_framework(wc_object_of(d->s, gpu->r.asked_by_object, gpu->r.asked_by), o));
+    const bool is_put_over = o->r.gpu_library && f->put_over && is_alone &&
                              o->r.installation_kind == WC_installation_kind_WHEEL &&
-                             wc_str_same(o->r.installation, f->put_over) &&
-                             (d->s->replayed || !wc_mapped_as(d->s, o->r.gpu_library));
+                             wc_str_same(o->r.installation, f->put_over);
     /* What asks for CUDA or the driver is built with it, and so is a package that names a CUDA:
      * cuDNN may be linked into it (apache/mxnet#8800). */
     if ((o->r.gpu_library && !is_put_over) ||
