@@ -44,6 +44,12 @@ package() {
     done >"$info/RECORD"
 }
 
+# record NAME-VERSION-BUILD FILE [DEPENDS]...: of conda's.
+record() {
+    mkdir -p conda/conda-meta
+    printf '%s\n' "${@:3}" | jq -nR --arg file "$2" '{depends: [inputs], files: [$file]}' >"conda/conda-meta/$1.json"
+}
+
 # fixes FINDING [NAME]...: what is printed for a run of the host that opens those.
 fixes() {
     rm -f log.jsonl
@@ -151,10 +157,6 @@ replayed'
 
 @test "what conda's records list and require counts as what wheels do" {
     local in=../../../../conda lib=$PWD/conda/lib module=lib/python3.8/site-packages/cupy/cusparse.so
-    record() { # NAME-VERSION-BUILD FILE [DEPENDS]...
-        mkdir -p conda/conda-meta
-        printf '%s\n' "${@:3}" | jq -nR --arg file "$2" '{depends: [inputs], files: [$file]}' >"conda/conda-meta/$1.json"
-    }
     printf 'libcusparse.so.10 { global: *; };' >map
     library "$in/lib/libcusparse.so.10" -Wl,--version-script=map <<<'int cusparseNew(void) { return 0; }'
     library "$in/$module" "$lib/libcusparse.so.10" "$site/nvidia/cudnn/lib/libcudnn.so.9" \
@@ -168,6 +170,23 @@ replayed'
     [[ $(first symbol-version-not-found "$PWD/conda/$module") != "install cudatoolkit"* ]]
     rm "$lib/libcusparse.so.10"
     is "$(first dependency-missing "$PWD/conda/$module")" 'reinstall cudatoolkit 10.1.243'
+}
+
+@test "a library of CUDA's that a file of conda's needs: of the CUDA that it is of" {
+    local in=../../../../conda lib=$PWD/conda/lib module=lib/python3.8/site-packages/cupy/core.so
+    library "$in/lib/libcublas.so.9.0" <<<'int blas;'
+    library "$in/$module" "$lib/libcublas.so.9.0" -Wl,-rpath,"\$ORIGIN/../../.." <<<'int core;'
+    mv "$lib"/libcublas.so.9.{0,2}
+    record cudatoolkit-9.2-0 lib/libcublas.so.9.2
+    record cudnn-7.3.1-cuda9.2_0 lib/libcudnn.so.7 'cudatoolkit 9.2.*'
+    record cupy-5.1.0-py38_0 "$module" 'cudatoolkit >=9.0'
+    is "$(first dependency-missing "$PWD/conda/$module")" 'install cudatoolkit==9.0.*'
+    is "$(fixes_of dependency-missing checked log.jsonl | head -n 1)" replayed
+    # What else there requires it has no other build; and what pip brought is not conda's.
+    record lensflow-1.0-0 lib/liblens.so 'cudatoolkit 9.2.*'
+    [[ $(first dependency-missing "$PWD/conda/$module") != "install cudatoolkit"* ]]
+    rm conda/conda-meta/{lensflow,cupy}*
+    [[ $(first dependency-missing "$PWD/conda/$module") != "install cudatoolkit"* ]]
 }
 
 @test "a Python fails, and its framework's package lacks libraries: told without any cuDNN; not where it works" {

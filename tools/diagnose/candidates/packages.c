@@ -482,16 +482,6 @@ static void add_required(struct making *m, const struct site *site, const struct
     }
 }
 
-/* What a refused file needs may be another package's: two of NCCL have it at one path
- * (CodeJudge#2). */
-static void add_replaced(struct making *m, const char *refused) {
-    const char *site = refused ? make_environment_of(m, refused) : NULL;
-    const struct library *l = site ? library_cache_get(m->libraries, refused, NULL) : NULL;
-
-    for (const char **name = l ? l->needed : NULL; name && *name; name++)
-        add_listed(m, site, *name);
-}
-
 /* Each release of nvJitLink has its functions under its own number: "__nvJitLinkCreate_12_9" came
  * with 12.9. As a set; NULL: no such symbol is wanted. */
 static const char *release_of_symbol(struct making *m, const char *symbol) {
@@ -576,12 +566,32 @@ static void add_wheel(struct making *m, const struct wc_failure *failure, const 
         add_install(m, make_install(wheel, spec, site));
 }
 
+/* What conda has, for a file that one of its packages brought. */
+static void add_of_conda(struct making *m, const char *file, const char *name) {
+    const char *prefix = make_prefix_of(m, file);
+    const struct site *site = prefix ? site_libraries(m->sites, m->view.files, prefix) : NULL;
+    const struct wc_version v = wc_name_read(name).version;
+
+    if (wc_name_cuda(name) > 0 && site &&
+        WC_ANY(one, site->libraries, strcmp(wc_base_name(one->path), wc_base_name(file)) == 0))
+        make_one(m, make_install(v.major < 12 ? "cudatoolkit" : "cuda-libraries",
+                                 v.major < 11 && v.minor >= 0
+                                     ? make_format(m, "==%d.%d.*", (int)v.major, (int)v.minor)
+                                     : make_format(m, "==%d.*", (int)v.major),
+                                 prefix));
+}
+
 void make_missing(struct making *m) {
     WC_EACH(f, m->base->of_end) { /* that it lacks a symbol, or its version */
-        add_owner(m, wc_fact_value(f, WC_FACT_REFUSED), NULL, false, NULL);
+        const char *refused = wc_fact_value(f, WC_FACT_REFUSED);
+        const char *site = refused ? make_environment_of(m, refused) : NULL;
+        const struct library *l = site ? library_cache_get(m->libraries, refused, NULL) : NULL;
+        add_owner(m, refused, NULL, false, NULL);
         add_owner(m, wc_fact_path(f, WC_FACT_LIBRARY), NULL, false,
                   release_of_symbol(m, wc_fact_value(f, WC_FACT_WANTED_FUNCTION)));
-        add_replaced(m, wc_fact_value(f, WC_FACT_REFUSED));
+        /* What it needs may be another package's: two of NCCL have it at one path (CodeJudge#2). */
+        for (const char **name = l ? l->needed : NULL; name && *name; name++)
+            add_listed(m, site, *name);
     }
     WC_EACH(failure, m->s->failures) {
         const char *missing = wc_missing_of(failure);
@@ -593,8 +603,9 @@ void make_missing(struct making *m) {
         WC_EACH(environment, environments) /* cuDNN asks for each part by four names */
             if (!wc_asked_by_cudnn(m->s, failure) || wc_name_read(name).version.minor < 0)
                 add_listed(m, *environment, name);
-        add_owner(m, wc_is_asked_for(failure, name) ? failure->r.caller : failure->r.name, name,
-                  false, NULL);
+        const char *file = wc_is_asked_for(failure, name) ? failure->r.caller : failure->r.name;
+        add_owner(m, file, name, false, NULL);
+        add_of_conda(m, file, name);
         WC_EACH(environment, environments) {
             if (make_is_conda(m, *environment))
                 continue;

@@ -271,7 +271,8 @@ static void note_broken(struct overlay *o, const struct where *w, const char *pa
 
     WC_EACH(q, site->requires) {
         if (!wheel_is_name(q->package, strlen(q->package), package) ||
-            !overlay_is_there(o, overlay_format(o, "%s/%s", w->path, q->info)))
+            !overlay_is_there(o, overlay_format(o, "%s/%s", w->path, q->info)) ||
+            (w->kind == CONDA && wc_str_starts(q->by, "cudnn "))) /* has builds for each CUDA */
             continue;
         const char *by = overlay_format(o, "%s requires", q->by);
         if (is_newer && is_refused(q->spec, old, release)) {
@@ -303,23 +304,37 @@ static void note_place(struct overlay *o, const struct where *w, const char *pac
             note_lack(o, w, same_wheel(o, cuda));
 }
 
-/* A package there requires that release, and not the present one. What it is made of is not known:
- * the same files, with what the process lacks. */
-static struct wheel_list files_of_required(struct overlay *o, const struct where *w,
-                                           const char *package, const char *release,
-                                           const struct installed *old) {
+/* What a package is made of that the tables do not have. If a package there requires that release,
+ * and not the present one: the same files, with what the process lacks. Of conda's else what files
+ * need of that CUDA that could not be loaded. */
+static struct wheel_list files_of_unknown(struct overlay *o, const struct where *w,
+                                          const char *package, struct wc_version release,
+                                          const struct installed *old) {
+    char version[WC_VERSION_TEXT];
+    const char *text = wc_version_format(release, version);
     const bool is_required =
         old && WC_ANY(q, packages_of(o, w->path)->requires,
                       wheel_is_name(q->package, strlen(q->package), package) &&
-                          requirement_refuses(q, old->version) && !requirement_refuses(q, release));
+                          requirement_refuses(q, old->version) && !requirement_refuses(q, text));
     const struct listed files = is_required ? files_of(o, w, old) : (struct listed){NULL, 0};
-    struct wheel_file *p = wc_arena_take(&o->memory.arena, (files.n + 1) * sizeof(*p));
-    size_t n = 0;
+    struct entries names = {NULL, 0};
 
     WC_EACH(file, files)
-        if (p && wc_is_below(file->path, w->path, strlen(w->path)))
-            p[n++] = (struct wheel_file){.file = file->path + strlen(w->path) + 1};
-    return (struct wheel_list){p, n};
+        if (wc_is_below(file->path, w->path, strlen(w->path)))
+            entries_add(&o->memory.arena, &names, file->path + strlen(w->path) + 1);
+    for (size_t i = 0; w->kind == CONDA && !is_required && o->stack && i < o->stack->failures.n;
+         i++) {
+        const struct wc_failure *f = &o->stack->failures.p[i];
+        const char *by = f->r.name && f->r.name[0] == '/' ? f->r.name : f->r.caller;
+        const struct library *l = library_cache_get(o->library_cache, by ?: "", NULL);
+        for (const char **name = l ? l->needed : NULL; name && *name; name++)
+            if (wc_name_cuda(*name) == release.major)
+                entries_add_new(&o->memory.arena, &names, overlay_format(o, "lib/%s", *name));
+    }
+    struct wheel_file *p = wc_arena_take(&o->memory.arena, (names.n + 1) * sizeof(*p));
+    for (size_t i = 0; p && i < names.n; i++)
+        p[i] = (struct wheel_file){.file = names.p[i]};
+    return (struct wheel_list){p, p ? names.n : 0};
 }
 
 /* old: what is there; NULL: nothing. */
@@ -332,7 +347,7 @@ static bool install_wheel(struct overlay *o, const struct where *w, const char *
     const char *record = "", *required = "";
 
     if (!files.n)
-        files = files_of_required(o, w, package, text, old);
+        files = files_of_unknown(o, w, package, release, old);
     if (!files.n)
         return overlay_fail(o, "the contents of this package are not known");
     if (old && wc_version_compare(wc_version_of(old->version), release) == 0)
@@ -429,8 +444,7 @@ static bool install_in_conda(struct overlay *o, const struct where *w, const str
 
     if (!wc_version_known(release))
         return overlay_fail(o, "no release of it is known");
-    const struct wheel_list other =
-        files_of_required(o, w, e->name, wc_version_format(release, version), old);
+    const struct wheel_list other = files_of_unknown(o, w, e->name, release, old);
     if (!is_cudnn && !other.n)
         return overlay_fail(o, "the contents of this package are not known");
     /* With a cuDNN for an older CUDA than the tables have the solver takes that of any. */
