@@ -224,6 +224,31 @@ C
     [[ $output != *error* ]]
 }
 
+@test "of a host that asks for several by their names, the repair with which it finds all comes first" {
+    site=$PWD/new/lib/python3.12/site-packages
+    mkdir -p "$site"
+    of_python new
+    make_standin 8.9.7 "$site" --layout pip --build 29
+    library ../../libcublas.so.12 <<<'int blas;'
+    library tf/libtf.so <<'C'
+#include <dlfcn.h>
+int open_all(void) {
+    void *blas = dlopen("libcublas.so.12", RTLD_NOW);
+    return !dlopen("libcudnn.so.8", RTLD_NOW) || !blas;
+}
+C
+    "${CC:-gcc}" -o tf -x c - <<'C'
+#include <dlfcn.h>
+int main(int argc, char **argv) {
+    void *tf = dlopen(argv[argc - 1], RTLD_NOW);
+    return ((int (*)(void))dlsym(tf, "open_all"))();
+}
+C
+    run ! "$CMD" run -q --log log.jsonl -- ./tf "$site/tf/libtf.so"
+    eval "$(fixes_of library-not-found command log.jsonl | head -n 1)"
+    run -0 ./tf "$site/tf/libtf.so"
+}
+
 @test "in an unpacked image the usual places of a driver and of toolkits are looked into, too" {
     mkdir -p image/usr/bin image/usr/local/{cuda-12.4/targets/x86_64-linux/lib,nvidia/lib64} image/home/app
     cp "$site/engine/host" image/usr/bin/host

@@ -627,6 +627,9 @@ struct left judge_left_by(const struct planning *p, const struct played *x) {
         left.suspects += f->severity == WC_severity_NOTE &&
                          (asks(f, VARIABLES_ALONE) || is_a(f, "own-copy-unused"));
     }
+    WC_EACH(f, s->failures)
+        left.missed += wc_is_load(f) && wc_kind_is_ours(wc_name_kind_of(wc_missing_of(f))) &&
+                       !wc_asked_by_cudnn(s, f);
     WC_EACH(f, o->of_end)
         left.of_end += f->severity == WC_severity_ERROR && !asks(f, OF_CALLS);
     WC_EACH(d, s->demands) { /* a newer release may work, and the next installation replaces it */
@@ -642,7 +645,7 @@ int judge_compare_left(const struct played *a, const struct played *b) {
     const size_t pairs[][2] = {{x->assumed, y->assumed},   {x->errors, y->errors},
                                {x->beside, y->beside},     {x->of_end, y->of_end},
                                {x->warnings, y->warnings}, {x->pins, y->pins},
-                               {x->suspects, y->suspects}};
+                               {x->suspects, y->suspects}, {x->missed, y->missed}};
 
     WC_EACH_ROW(pair, pairs)
         if ((*pair)[0] != (*pair)[1])

@@ -27,6 +27,7 @@ struct played {
         size_t pins;     /* packages without a loaded file */
         size_t assumed;  /* edits that assume a CUDA */
         size_t suspects; /* notes of what a variable has: the next run would advise again */
+        size_t missed;   /* libraries that hosts still ask for in vain */
     } left;
 };
 

@@ -128,6 +128,5 @@ bool requirement_refuses(const struct requirement *q, const char *version);
 const char *without_blanks(struct wc_arena *memory, const char *text, size_t n);
 void sites_end(struct sites *sites);
 
-/* What lacks libraries of those that a Python finds, by package records. A program that is none
- * finds none. */
+/* What lacks libraries of those that a Python finds, by package records. */
 void wheels_emit(const char *program, struct disk *disk, const struct wc_sink *to);

@@ -34,8 +34,7 @@ static struct entries trees_of(struct making *m, const char *caller) {
     make_add(m, &trees, "");
     WC_EACH_ROW(file, files) {
         const char *at = *file ? strstr(*file, "/usr/") ?: strstr(*file, "/opt/") : NULL;
-        if (at)
-            make_add(m, &trees, make_format(m, "%.*s", (int)(at - *file), *file));
+        make_add(m, &trees, at ? make_format(m, "%.*s", (int)(at - *file), *file) : NULL);
     }
     return trees;
 }
@@ -276,17 +275,18 @@ static struct entries near_failure(struct making *m, const struct wc_failure *fa
                                    const char *name) {
     struct entries at = make_searched(m, failure);
     const size_t searched = at.n;
+    const char *file = failure->r.name[0] == '/' ? failure->r.name : failure->r.caller;
 
     add_own(m, &at, failure->r.caller, failure->r.name);
     at = nearby(m, at, searched, name, NULL);
     add_named(m, &at, name, NULL);
     if (wc_name_kind_of(name) == WC_NAME_CUDA_DEPENDENCY)
-        add_toolkits(m, &at, failure->r.name[0] == '/' ? failure->r.name : failure->r.caller, name);
+        add_toolkits(m, &at, file, name);
     /* Of releases before 8 there is no wheel. */
     if (wc_name_is_cudnn(name) &&
         (make_environments(m, failure).n == 0 || wc_name_read(name).version.major < 8))
-        add_usual(m, &at, failure->r.name[0] == '/' ? failure->r.name : failure->r.caller, name,
-                  NULL, failure->reason == WC_REASON_BAD_FILE ? failure->culprit : NULL);
+        add_usual(m, &at, file, name, NULL,
+                  failure->reason == WC_REASON_BAD_FILE ? failure->culprit : NULL);
     return at;
 }
 

@@ -310,12 +310,10 @@ static void note_place(struct overlay *o, const struct where *w, const char *pac
 static struct wheel_list files_of_unknown(struct overlay *o, const struct where *w,
                                           const char *package, struct wc_version release,
                                           const struct installed *old) {
-    char version[WC_VERSION_TEXT];
-    const char *text = wc_version_format(release, version);
-    const bool is_required =
-        old && WC_ANY(q, packages_of(o, w->path)->requires,
-                      wheel_is_name(q->package, strlen(q->package), package) &&
-                          requirement_refuses(q, old->version) && !requirement_refuses(q, text));
+    const bool is_required = old && WC_ANY(q, packages_of(o, w->path)->requires,
+                                           wheel_is_name(q->package, strlen(q->package), package) &&
+                                               requirement_refuses(q, old->version) &&
+                                               wc_text_accepts(q->spec, release) != WC_NO);
     const struct listed files = is_required ? files_of(o, w, old) : (struct listed){NULL, 0};
     struct entries names = {NULL, 0};
 
