@@ -176,6 +176,7 @@ struct needs {
     struct wc_search_object object;
     const char *name[NEEDS_MOST];
     size_t names;
+    bool has; /* what is wanted is one of all */
     struct wc_buffer_arena memory;
     char texts[8 << 10];
 };
@@ -187,7 +188,7 @@ static bool read_needs(struct needs *n, const char *path, const char *wanted) {
     struct wc_library l;
     const char *name;
     n->object = (struct wc_search_object){.path = path};
-    n->names = 0;
+    n->names = n->has = 0;
     wc_buffer_arena_begin(&n->memory, n->texts, sizeof n->texts);
     if (!files->open(files->ctx, path, &l))
         return false;
@@ -196,8 +197,10 @@ static bool read_needs(struct needs *n, const char *path, const char *wanted) {
     if (fits)
         wc_search_object_read(&n->object, l.image, a);
     for (size_t i = 0; fits && n->names < NEEDS_MOST && (name = wc_elf_needed(l.image, i)); i++)
-        if (wc_str_same(name, wanted) || wc_name_is_cudnn(name))
+        if (wc_str_same(name, wanted) || wc_name_is_cudnn(name)) {
+            n->has = n->has || wc_str_same(name, wanted);
             n->name[n->names++] = wc_arena_string(a, name);
+        }
     return files->close(files->ctx) && fits;
 }
 
@@ -205,11 +208,19 @@ static bool read_needs(struct needs *n, const char *path, const char *wanted) {
  * and for one other: `wanted`, which was found, or `missing`, which was not. */
 static void examine_needs(const struct request *r, const char *file, const char *wanted,
                           const char *missing) {
-    static struct needs needs;
+    static char path[SYS_PATH];
+    static struct needs needs, deeper;
+    const struct needs *by = &needs;
     if (!read_needs(&needs, file, missing ? missing : wanted))
         return;
+    for (size_t i = 0; missing && !by->has && i < needs.names; i++) {
+        const char *taken = searches_taken(&needs.object, needs.name[i]);
+        if (taken && wc_str_copy(path, sizeof path, taken) &&
+            read_needs(&deeper, path, missing) && deeper.has)
+            by = &deeper;
+    }
     if (missing)
-        searches_emit_missing(r, &needs.object, missing);
+        searches_emit_missing(r, &by->object, missing);
     for (size_t i = 0; i < needs.names; i++)
         if (needs.name[i])
             look_for(r, needs.name[i], searches_replay(&needs.object, needs.name[i]),

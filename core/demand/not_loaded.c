@@ -397,8 +397,12 @@ void wc_find_dependency_missing(struct wc_diagnosis *d) {
 
         c->r.title = wc_is_asked_for(f, missing)
                          ? not_found_title(c, f, missing)
-                         : wc_format(c, "%s could not be loaded: it needs %s, which was not found",
-                                     wc_format_name(c, f->r.name), wc_format_name(c, missing));
+                         : wc_format(c, "%s could not be loaded: %s needs %s, which was not found",
+                                     wc_format_name(c, f->r.name),
+                                     searched && wc_name_is_cudnn(searched->r.caller)
+                                         ? wc_format_name(c, searched->r.caller)
+                                         : "it",
+                                     wc_format_name(c, missing));
         if ((!cudnn && (was_survived(d->s, f) || may_be_brought(d->s, caller, missing))) ||
             (!f->needs && !is_printed(d->s, missing)))
             c->effect = WC_EFFECT_DOUBTED; /* or it got further, to end for something else */

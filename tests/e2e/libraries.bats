@@ -365,3 +365,22 @@ program() {
     eval "$(fixes_of bad-file command cut.jsonl | head -n 1)"
     ./infer
 }
+
+# siliconflow/onediff#766: the loader names what is missing, and not the library that needs it.
+@test "a cuDNN for another CUDA, whose cuBLAS is missing, is what needs it: the wheel for the host's CUDA repairs" {
+    site=$PWD/new/lib/python3.12/site-packages
+    mkdir -p "$site" toolkit system
+    of_python new
+    library ../../../../toolkit/libcublas.so.12 <<<'int cublas12;'
+    library ../../../../toolkit/libcublas.so.11 <<<'int cublas11;'
+    library ../../../../system/libcudnn.so.8 "$PWD/toolkit/libcublas.so.11" <<<'int cudnnCreate(void **h) { return h != 0; }'
+    library flow/_flow.so "$PWD/toolkit/libcublas.so.12" "$PWD/system/libcudnn.so.8" \
+        -Wl,-rpath,"\$ORIGIN/../nvidia/cudnn/lib:\$ORIGIN/../nvidia/cublas/lib:$PWD/toolkit:$PWD/system" <<<'int flow;'
+    package flow 1.0 flow/_flow.so <<<'numpy'
+    rm toolkit/libcublas.so.11
+    run ! "$CMD" run --log log.jsonl -- venv/lib/python3.12/site-packages/engine/host "$site/flow/_flow.so"
+    [[ $(tr -s ' \n' ' ' <<<"$output") == *"_flow.so could not be loaded: libcudnn.so.8 needs libcublas.so.11, which was not found"* ]]
+    is "$(jq -r 'select(.kind == "search" and .name == "libcublas.so.11").caller' log.jsonl)" "$PWD/system/libcudnn.so.8"
+    is "$(fixes_of dependency-missing text log.jsonl | head -n 1)" "install nvidia-cudnn-cu12>=8,<9"
+    is "$(fixes_of dependency-missing checked log.jsonl | head -n 1)" replayed
+}

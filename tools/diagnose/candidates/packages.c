@@ -254,8 +254,11 @@ static struct entries all_environments(struct making *m) {
     WC_EACH(o, m->s->objects)
         if (wc_wants_cudnn(o) || o->r.role == WC_role_FACADE)
             make_add(m, &all, make_environment_of(m, wc_path_of(o)));
-    WC_EACH(failure, m->s->failures)
-        if (failure->r.function || wc_name_is_cudnn(wc_missing_of(failure))) {
+    WC_EACH(failure, m->s->failures) {
+        const struct wc_searched *search = wc_search_in_vain(m->s, failure);
+        if (failure->r.function || wc_name_is_cudnn(wc_missing_of(failure)) ||
+            wc_name_is_cudnn(failure->said.version) ||
+            (search && wc_name_is_cudnn(search->r.caller))) {
             const struct entries some = make_environments(m, failure);
             const char *name = failure->r.name;
             const bool is_other = name && name[0] == '/' && !wc_kind_is_ours(wc_name_kind_of(name));
@@ -264,6 +267,7 @@ static struct entries all_environments(struct making *m) {
                     !WC_ANY(p, m->s->packages, wc_str_same(make_real_path(m, p->r.prefix), *one)))
                     make_add(m, &all, *one);
         }
+    }
     return all;
 }
 

@@ -139,6 +139,9 @@ struct entries make_wanted(struct making *m) {
         want_name(&w, failure->r.name, true);
         want_name(&w, wc_missing_of(failure), true);
     }
+    WC_EACH(search, m->s->searches) /* what it needs was not found, of another CUDA */
+        if (search->r.object == WC_NULL && search->r.caller)
+            want_name(&w, wc_base_name(search->r.caller), false);
     WC_EACH(file, m->s->files)
         if (file->r.fault != WC_file_fault_UNKNOWN)
             want_name(&w, file->r.path, true);
