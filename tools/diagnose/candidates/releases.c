@@ -138,6 +138,7 @@ struct entries make_wanted(struct making *m) {
                       make_format(m, ">=%s", wc_version_format(wc_function_first(number), text)));
         want_name(&w, failure->r.name, true);
         want_name(&w, wc_missing_of(failure), true);
+        want_name(&w, failure->said.version, true);
     }
     WC_EACH(search, m->s->searches) /* what it needs was not found, of another CUDA */
         if (search->r.object == WC_NULL && search->r.caller)
