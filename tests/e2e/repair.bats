@@ -2862,3 +2862,39 @@ C
     eval "$(jq -r '.findings[0].fix[0].command' report.json)"
     run -0 ./th
 }
+
+@test "links that give cuDNN 9 the names of cuDNN 8: the release with those names replaces it" {
+    local lib=$site/nvidia/cudnn/lib name
+    wheel 8.9.2 26
+    build_host library-lazy "$lib" "$site/engine/_engine"
+    rm -r "$site"/nvidia*
+    wheel 9.8.0 87
+    for name in libcudnn libcudnn_ops_infer libcudnn_cnn_infer; do ln -s libcudnn.so.9 "$lib/$name.so.8"; done
+    run -1 "$CMD" run --quiet --log logs/ -- python3 -c "import ctypes; ctypes.CDLL('$site/engine/_engine.so')"
+    "$CMD" report --json logs >report.json || true
+    is "$(jq -r '.findings[0].id' report.json)" wrong-name
+    is "$(finding wrong-name '.fix[0] | [.text, .checked]')" '["install nvidia-cudnn-cu12>=8,<9","replayed"]'
+}
+
+# dlib#457: RPATH names the folder of the older CUDA first, and LD_LIBRARY_PATH comes behind that.
+@test "an older copy whose call fails: the newer one that the same search path has behind it" {
+    local row
+    for row in old:5.0.5:3 new:5.1.10:0; do
+        IFS=: read -r d version status <<<"$row"
+        mkdir "$d"
+        echo "int cudnnSetFilter4dDescriptor(void *d) { return d ? 0 : $status; } unsigned long cudnnGetVersion(void) { return 5005; }" |
+            "${CC:-gcc}" -shared -fPIC -Wl,-soname,libcudnn.so.5 -o "$d/libcudnn.so.$version" -x c -
+        ln -s "libcudnn.so.$version" "$d/libcudnn.so.5"
+    done
+    "${CC:-gcc}" -o host -x c - -x none new/libcudnn.so.5 -Wl,--disable-new-dtags,-rpath,"$PWD/old:$PWD/new" <<'C'
+#include <stdio.h>
+int cudnnSetFilter4dDescriptor(void *d);
+int main(void) { return cudnnSetFilter4dDescriptor(0) ? fputs("reason: CUDNN_STATUS_BAD_PARAM\n", stderr), 1 : 0; }
+C
+    run -1 "$CMD" run --quiet --text --log logs/ -- ./host
+    "$CMD" report --json logs >report.json || true
+    is "$(jq -c '[.findings[].id]' report.json)" '["call-failed","shadowed-copy"]'
+    is "$(finding shadowed-copy '.fix[0] | [.command, .checked]')" \
+        "[\"export LD_PRELOAD=$PWD/new/libcudnn.so.5.1.10\",\"replayed\"]"
+    LD_PRELOAD=$PWD/new/libcudnn.so.5.1.10 run -0 ./host
+}

@@ -304,6 +304,12 @@ static void an_older_one_before_the_variable_is_told_when_the_program_fails(void
         if (status != 1)
             continue;
         assert_int_equal(s->found.p[0].severity, WC_severity_WARNING);
+        /* That a call failed is what an older one does. */
+        add_call(s, "cudnnCreate", host, f.object, 3, WC_NULL);
+        diagnose(s);
+        assert_non_null(finding(s, "shadowed-copy"));
+        assert_int_equal(s->found.p[0].severity, WC_severity_ERROR);
+        s->stack.calls.n = 0;
         s->stack.candidates.p[0].r.rule = WC_search_rule_CACHE; /* a toolkit that is just there */
         assert_finds(s, "");
     }

@@ -185,6 +185,7 @@ static bool is_new(const struct case_of *c, const struct outcome *o,
         was && !wc_str_same(was->id, f->id) && !is_same(was, c->before, c->f, c->s);
 
     return f->severity >= c->f->severity && !by_order && !is_a(f, "shadowed-copy") &&
+           !(is_a(c->f, "shadowed-copy") && is_a(f, "already-loaded-by-soname")) &&
            !(was && (was->severity >= f->severity || asks(f, OF_CALLS)) && !replaces);
 }
 

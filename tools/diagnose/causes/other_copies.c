@@ -141,13 +141,16 @@ void wc_find_own_copy_unused(struct wc_diagnosis *d) {
  * the program failed, and the loader cache has an older one that was put there unmanaged, or the
  * host's RPATH one that LD_LIBRARY_PATH should have replaced. */
 
-/* A program that was built with the newer one may give up, for a number that only it knows. */
+/* A program that was built with the newer one may give up, for a number that only it knows, or for
+ * a call that the older one refuses (dlib#457). */
 static bool may_be_why(const struct wc_diagnosis *d, const struct wc_object *o,
                        const struct wc_candidate *b) {
     struct wc_range got = wc_runtime_of(d->s, o).range;
 
     return wc_version_known(got.high) && wc_version_compare(got.high, b->version) < 0 &&
-           (has_failed(d->s) || wc_turned_away(d->s, true)) && !wc_has_error(d);
+           (has_failed(d->s) || wc_turned_away(d->s, true)) &&
+           !WC_ANY(r, *d->out,
+                   r->severity == WC_severity_ERROR && !wc_fact_value(r, WC_FACT_STATUS));
 }
 
 /* Otherwise later copies in the system's directories do not matter. But where both are in
