@@ -121,7 +121,7 @@ struct wheel_list overlay_cudnn_files(struct overlay *o, const char *wheel,
                                       struct wc_version release) {
     struct wheel_file *monolith = wc_arena_take(&o->memory.arena, sizeof(*monolith));
 
-    if (release.minor < 0)
+    if (release.minor < 0 && release.major >= 8)
         release = wheel_release("nvidia-cudnn-cu12",
                                 overlay_format(o, ">=%d,<%d", release.major, release.major + 1));
     if (release.major >= 8 || !monolith) /* before there was one */
