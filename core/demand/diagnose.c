@@ -2,12 +2,13 @@
 /* Findings over a stack, in the order of their kinds: see core/demand/diagnose.h. */
 #include "finding.h"
 
-/* The worse one. Of a replay, where no part has met another one yet, also the release that a host
- * refuses before a mixture: it goes as a whole, whatever its parts are. */
+/* The worse one, and what explains the other one. Of a replay, where no part has met another one
+ * yet, also the release that a host refuses before a mixture: it goes as a whole, whatever its
+ * parts are. */
 static bool goes_before(const struct wc_stack *s, const struct wc_finding_record *a,
                         const struct wc_finding_record *b) {
-    if (a->severity != b->severity)
-        return a->severity > b->severity;
+    if (a->severity != b->severity || wc_str_same(b->explained_by, a->id))
+        return a->severity >= b->severity;
     return s->replayed && !a->explained_by && a->object == b->object &&
            (wc_str_same(a->id, "runtime-too-old") || wc_str_same(a->id, "runtime-too-new")) &&
            (wc_str_same(b->id, "parts-differ") || wc_str_same(b->id, "facade-and-parts-differ"));

@@ -89,6 +89,26 @@ __attribute__((constructor)) static void begin(void) {
     is "$(told)" '[]'
 }
 
+# tensorflow#13973: both packages have their files in one folder.
+@test "the build without CUDA over the one with CUDA: no variable repairs an operation of that" {
+    make_standin 6.0.21 "$PWD/cudnn"
+    library "$site/tensorflow/libtensorflow_framework.so" 'int of_tensorflow(void) { return 0; }'
+    library "$site/tensorflow/ops/_op.so" '
+int cudnnConvolutionBiasActivationForward(void);
+int of_op(void) { return cudnnConvolutionBiasActivationForward(); }'
+    wheel tensorflow_gpu 1.4.0 tensorflow/libtensorflow_framework.so tensorflow/ops/_op.so
+    wheel tensorflow 1.4.0 tensorflow/libtensorflow_framework.so
+    LD_LIBRARY_PATH=$PWD/cudnn run -1 --separate-stderr "$CMD" run --log logs -- python3 -c "
+import ctypes, os
+ctypes.CDLL('$site/tensorflow/libtensorflow_framework.so')
+ctypes.CDLL('$site/tensorflow/ops/_op.so', os.RTLD_NOW)"
+    local screen=$stderr
+    run -1 --separate-stderr "$CMD" report --json logs
+    is "$(jq -c '[.findings[] | select(.severity == "error") | .id]' <<<"$output")" '["cpu-only-build","missing-symbols"]'
+    is "$(jq -c '[.findings[] | select(.severity == "error") | .fix[] | .checked] | unique' <<<"$output")" '["no"]'
+    [[ $screen == *" tensorflow-gpu==1.4.0"* ]]
+}
+
 @test "without the command a framework alone leaves no log" {
     library "$site/torch/lib/libtorch_cpu.so" 'int there(void) { return 0; }'
     echo 'int there(void); int main(void) { return there(); }' >program.c

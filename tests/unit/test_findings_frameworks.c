@@ -120,6 +120,33 @@ static void one_wheel_over_another(void **state) {
     assert_non_null(finding(s, "cpu-only-build"));
 }
 
+/* What failed in its folder is of the build with CUDA that lay there before; elsewhere it is not.
+ */
+static void a_library_of_the_build_with_cuda_failed(void **state) {
+    (void)state;
+    static const char *const module[] = {"tensorflow", "apex"};
+    for (int i = 0; i < 2; i++)
+        for (int failed = 0; failed < 2; failed++) {
+            struct scene *s = new_scene();
+            const char *op = print(s, "/v/site-packages/%s/ops/_op.so", module[i]);
+            add_framework(s, "/v/site-packages/tensorflow/libtensorflow_framework.so", "tensorflow",
+                          "1.4.0", NULL);
+            add_failure(s, NOBODY, "/v/bin/python", op,
+                        print(s, "%s: undefined symbol: cudnnCreate", op));
+            add_outcome(s, failed, NULL);
+            diagnose(s);
+            const struct wc_finding_record *build = finding(s, "cpu-only-build");
+            const bool is_felt = failed && i == 0;
+            assert_int_equal(build->severity, is_felt ? WC_severity_ERROR : WC_severity_WARNING);
+            assert_int_equal(build == &s->found.p[0], is_felt);
+            assert_int_equal(has_fact(build, "asked for", op), is_felt);
+            if (is_felt)
+                assert_string_equal(finding(s, "missing-symbols")->explained_by, "cpu-only-build");
+            else
+                assert_null(finding(s, "missing-symbols")->explained_by);
+        }
+}
+
 /* A build for the processor asks for no driver; what others of the process ask for says nothing. */
 static void what_asks_for_the_driver(void **state) {
     (void)state;
@@ -232,6 +259,7 @@ int main(void) {
         cmocka_unit_test(what_an_error_tells),
         cmocka_unit_test(a_package_that_names_its_cuda),
         cmocka_unit_test(one_wheel_over_another),
+        cmocka_unit_test(a_library_of_the_build_with_cuda_failed),
         cmocka_unit_test(what_asks_for_the_driver),
         cmocka_unit_test(what_a_missing_driver_tells),
     };

@@ -152,6 +152,11 @@ static bool remains(const struct case_of *c) {
                          find_in(&c->p->base, c->of_end, known, &o->source->stack))));
 }
 
+static bool leaves_cause(const struct case_of *c) {
+    return WC_ANY(known, *found_in(&c->x->outcome, c->of_end),
+                  wc_str_same(known->id, c->f->explained_by));
+}
+
 /* The load that failed fails as before, if for another library, and so does each other one: of
  * several names a host may need one. A bare name of cuDNN or CUDA is one of several. Or a
  * program that never ran does not start, as before, and nothing that is found then says why. */
@@ -530,6 +535,7 @@ static const struct {
     const char *because;
 } objections[] = {
     {remains, judge_remains},
+    {leaves_cause, "the cause remains"},
     {still_fails, "the load then fails for another reason"},
     {breaks_what_worked, judge_lost},
     {brings_another, judge_new},

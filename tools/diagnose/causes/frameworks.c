@@ -5,6 +5,7 @@
  */
 #include "core/knowledge/frameworks.h"
 #include "core/demand/finding.h"
+#include "core/packages/identify.h"
 
 static bool is_first_of_framework(const struct wc_stack *s, const struct wc_object *main) {
     return main->r.framework && main->r.mapped &&
@@ -79,6 +80,15 @@ static bool is_by_framework(const struct wc_object *by, const struct wc_object *
            !wc_str_same(by->r.path, main->r.gpu_library);
 }
 
+/* In the folder of a framework, by its main library. */
+static bool is_in_module(const char *file, const struct wc_object *main) {
+    const char *path = wc_path_of(main) ?: "";
+    const size_t site = wc_environment_length(path);
+    const char *end = site ? wc_str_find_char(path + site + 1, '/') : NULL;
+
+    return end && file && wc_is_below(file, path, (size_t)(end - path));
+}
+
 static void report_build(struct wc_diagnosis *d, const struct wc_object *o) {
     const struct wc_framework *f = wc_framework_named(o->r.framework);
     /* Where others have the GPU it may be intended: surely where a package requires this build. */
@@ -113,8 +123,12 @@ static void report_build(struct wc_diagnosis *d, const struct wc_object *o) {
                    is_by_framework(wc_object_of(d->s, got->r.asked_by_object, got->r.asked_by), o)))
         return;
     struct wc_case *c = wc_case_begin(d, o, NULL);
-    if (may_be_meant)
-        c->effect = WC_EFFECT_DOUBTED;
+    /* Of the build with CUDA libraries are there, too, and asked for (tensorflow#13973). */
+    const struct wc_failure *felt =
+        WC_FIRST(a, d->s->failures,
+                 wc_ended_badly(d->s) && (stopped(d->s, a, o) || a->reason == WC_REASON_SYMBOL) &&
+                     is_in_module(a->said.file ?: a->r.name, o));
+    c->effect = may_be_meant ? WC_EFFECT_NONE : felt ? WC_EFFECT_FELT : WC_EFFECT_DOUBTED;
     c->r.title =
         wc_format(c,
                   is_put_over ? "%s, a build without CUDA, overwrote files of the one with CUDA"
@@ -126,6 +140,11 @@ static void report_build(struct wc_diagnosis *d, const struct wc_object *o) {
         wc_case_fact_from(c, WC_FACT_IS_NOT_THERE, **beside ? *beside : "cuDNN's functions",
                           **beside ? "files next to it" : "function table");
     wc_case_fact(c, WC_FACT_REQUIRED_BY, o->r.required_by);
+    if (felt)
+        wc_case_request(c, felt);
+    for (size_t i = 0; felt && i < d->out->n; i++)
+        if (is_in_module(wc_fact_value(&d->out->p[i], WC_FACT_ASKED_FOR), o))
+            d->out->p[i].explained_by = c->r.id;
     wc_case_end(c);
 }
 
