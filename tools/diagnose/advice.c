@@ -237,6 +237,16 @@ static bool is_of_other_cuda(const struct asked *a) {
            wc_name_kind_of(fact(a, WC_FACT_ASKED_FOR)) == WC_NAME_OTHER;
 }
 
+/* A function that releases before the found one had (dlib#2140). */
+static bool is_gone(const struct asked *a) {
+    const struct wc_version last =
+        wc_function_last(wc_function_find(fact(a, WC_FACT_WANTED_FUNCTION)));
+    const char *version = fact(a, WC_FACT_VERSION);
+
+    return wc_version_known(last) && version &&
+           wc_version_compare(last, wc_version_of(version)) < 0;
+}
+
 /* A part that requires another CUDA than its package is made for did not come with that package. */
 static bool is_of_other_package(const struct asked *a) {
     int32_t wants = wc_name_cuda(fact(a, WC_FACT_MISSING));
