@@ -329,8 +329,58 @@ static void an_older_release_is_said_alone(void **state) {
     assert_false(beyond_edit(&arena.arena, &s->stack, &f, NULL, WC_ACTION_INSTALL, "", &e));
 }
 
+/* dlib#2140: what it was compiled with had the function, and the found release has it no more. */
+static void what_releases_have_dropped_asks_for_a_newer_host(void **state) {
+    (void)state;
+    for (int gone = 0; gone < 2; gone++) {
+        const struct wc_fact facts[] = {
+            {"wanted symbol version", "libcudnn.so.8", NULL},
+            {"wanted function", "cudnnGetConvolutionBackwardDataAlgorithm", NULL},
+            {"refused", "/opt/dlib/_dlib.so", NULL},
+            {"library", "/usr/lib/libcudnn.so.8", NULL},
+            {"version", gone ? "8.0.0" : "7.6.5", NULL}};
+        const struct wc_finding_record f = {.id = "symbol-version-not-found",
+                                            .facts = {.p = facts, .n = 5},
+                                            .host = NOBODY,
+                                            .object = NOBODY};
+        const struct advice advice = advised(&new_scene()->stack, &f);
+        assert_int_equal(strstr(advice.text, "built with cuDNN 8.0.0") != NULL, gone);
+        assert_int_equal(advice.action == WC_ACTION_UPGRADE_HOST, gone);
+    }
+}
+
+/* No replay asks a library of LD_AUDIT; and the package of a mixture is known by its directory. */
+static void what_no_replay_shows(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    const char *audit = "LD_AUDIT=/opt/stage.so";
+    const int64_t facade = add_facade(s, "/v/nvidia/cudnn/lib", draw_release(9), NOBODY);
+    const struct wc_finding_record f = {.id = "parts-differ", .host = NOBODY, .object = facade};
+    struct wc_record r = begin(WC_KIND_package);
+    char memory[4096];
+    struct wc_buffer_arena arena;
+    struct edit e;
+    wc_buffer_arena_begin(&arena, memory, sizeof memory);
+    assert_int_equal(advised(&s->stack, &f).action, WC_ACTION_REINSTALL);
+    assert_false(beyond_edit(&arena.arena, &s->stack, &f, NULL, WC_ACTION_REINSTALL, "", &e));
+    r.u.package.package = "nvidia-cudnn-cu12";
+    r.u.package.package_version = "9.1.0.70";
+    r.u.package.prefix = "/v";
+    r.u.package.installation_path = s->stack.objects.p[0].r.installation_path = "/v/nvidia/cudnn";
+    apply(s, &r);
+    assert_true(beyond_edit(&arena.arena, &s->stack, &f, NULL, WC_ACTION_REINSTALL, "", &e));
+    assert_int_equal(e.kind, EDIT_REINSTALL);
+    assert_string_equal(e.name, "nvidia-cudnn-cu12");
+    assert_string_equal(e.value, "9.1.0.70");
+    assert_string_equal(e.environment, "/v");
+    s->stack.process.environment = (struct wc_strings){&audit, 1};
+    assert_non_null(strstr(advised(&s->stack, &f).text, "without LD_AUDIT"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_releases_have_dropped_asks_for_a_newer_host),
+        cmocka_unit_test(what_no_replay_shows),
         cmocka_unit_test(every_finding_has_a_sentence_of_its_own),
         cmocka_unit_test(a_path_of_the_computer_that_built_it_is_linked_anew),
         cmocka_unit_test(of_a_lookup_in_the_program_what_to_open),

@@ -437,6 +437,11 @@ bool beyond_edit(struct wc_arena *memory, const struct wc_stack *s,
                  const struct wc_finding_record *f, const struct wc_files *files,
                  enum wc_action action, const char *text, struct edit *out) {
     const char *least = wc_fact_value(f, WC_FACT_LEAST_DRIVER);
+    const struct wc_object *o = wc_stack_object(s, f->object);
+    const struct wc_package *package =
+        WC_FIRST(p, s->packages,
+                 o && p->r.installation_path &&
+                     wc_str_same(p->r.installation_path, o->r.installation_path));
 
     switch (action) {
     case WC_ACTION_UPGRADE_HOST:
@@ -451,6 +456,13 @@ bool beyond_edit(struct wc_arena *memory, const struct wc_stack *s,
         return true;
     case WC_ACTION_INSTALL:
         return gpu_build_edit(memory, s, f, files, out) || older_edit(memory, s, f, out);
+    case WC_ACTION_REINSTALL:
+        if (package)
+            *out = (struct edit){.kind = EDIT_REINSTALL,
+                                 .name = package->r.package,
+                                 .value = package->r.package_version,
+                                 .environment = package->r.prefix};
+        return package;
     case WC_ACTION_RESTART:
         *out = (struct edit){.kind = EDIT_RESTART};
         return true;

@@ -419,7 +419,8 @@ static void advise(struct planning *p, struct plan_of_finding *of,
                               .path = getenv("PATH")};
     const char *never = action_rows[advice.action].never;
 
-    said.n = beyond_edit(memory, s, f, user.files, advice.action, advice.text, said.p);
+    said.n = (advice.action != WC_ACTION_REINSTALL || (after == ADVICE_UNPLAYED && user.files)) &&
+             beyond_edit(memory, s, f, user.files, advice.action, advice.text, said.p);
     *r = (struct repair){
         .edits = keep_edits(p->plan, &said, NULL, NULL, false),
         .action = action_rows[advice.action].word,
@@ -428,7 +429,8 @@ static void advise(struct planning *p, struct plan_of_finding *of,
         .why = wc_arena_string(memory, after == ADVICE_CONFLICT || !never ? why : never)};
     if (said.n > 0 && said.p[0].kind == EDIT_REINSTALL) {
         r->command = command_of(memory, &r->edits, &user);
-        r->why = wc_arena_format(memory, "which files %s has is not known", said.p[0].name);
+        if (advice.action == WC_ACTION_INSTALL)
+            r->why = wc_arena_format(memory, "which files %s has is not known", said.p[0].name);
     }
     add_other_host(p, of, f, false);
 }
