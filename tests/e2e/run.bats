@@ -430,7 +430,7 @@ make_stopped() {
     printf '#!/bin/sh\nexport LD_PRELOAD=$LD_PRELOAD:%s\nexec stopped/app\n' "$PWD/hook.so" >hooks
     chmod +x hooks
     LD_LIBRARY_PATH=conda/lib run -127 run_it --log hooked/ -- ./hooks
-    [[ $output == *"fix       sed -i "*"$PWD/hook.so#"*" $PWD/hooks"*replayed* && $output != *"; but "* ]]
+    [[ $output == *"suggestion sed -i "*"$PWD/hook.so#"*" $PWD/hooks"*"not replayed: whether the program needs hook.so is not known"* ]]
     sh -c "$("$CMD" report --json hooked | jq -r '[.. | .command? // empty] | first')"
     LD_LIBRARY_PATH=conda/lib run -0 ./hooks
 }

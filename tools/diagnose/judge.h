@@ -14,6 +14,7 @@ struct played {
     struct candidate edits;
     struct outcome outcome;
     const char *unsure;     /* why it may not repair what the replay says it does; NULL: it does */
+    const char *plugin;     /* the same, and there is a command for it */
     const char *takes_over; /* a library of the system whose name is taken; NULL: none */
     bool loses;             /* a directory of the search path, with what nothing else points to */
     bool harmless;          /* what worked still works, with the newest release of a set, too */

@@ -148,6 +148,24 @@ static const char *closed_below(const struct planning *p, const struct played *x
     return NULL;
 }
 
+/* A library that is no longer preloaded, and lacked what it needs: a plug-in, say, without which
+ * the program does not do its work (isarsoft/yolov4-triton-tensorrt#16). NULL: there is none. */
+static const char *drops_plugin(const struct planning *p, const struct played *x) {
+    const struct wc_stack *s = &p->source->stack;
+    const struct edit *e = &x->edits.p[0];
+    const char *had =
+        is_variable(e) && wc_str_same(e->name, "LD_PRELOAD") ? wc_variable(s, e->name) : NULL;
+    const struct wc_failure *lacking =
+        WC_FIRST(f, s->failures,
+                 had && f->r.operation == WC_operation_NEEDED && f->r.caller &&
+                     strstr(had, f->r.caller) && !strstr(e->value ?: "", f->r.caller));
+
+    return lacking ? wc_arena_format(&p->plan->memory.arena,
+                                     "whether the program needs %s is not known",
+                                     wc_base_name(lacking->r.caller))
+                   : NULL;
+}
+
 /* Those that reach another program: a variable does where both have had the same of it. */
 static struct edits reaching(const struct planning *p, const struct played *x,
                              const struct other *other) {
@@ -225,6 +243,7 @@ static void play(struct planning *p, const struct candidate *edits) {
     if (x->outcome.why)
         return;
     x->unsure = opens_later(p, x) ?: set_by_script(p, x) ?: closed_below(p, x);
+    x->plugin = drops_plugin(p, x);
     x->left = judge_left_by(p, x);
     x->loses = judge_loses_directory(p, &x->outcome);
     x->takes_over = judge_takes_over(p, &x->outcome);
@@ -264,7 +283,7 @@ static int cost_of(const struct played *x) {
 
     return edit_cost(&(struct edits){c->p, c->n}) * 8 + (c->n > 1 ? 4 : 2) + x->loses +
            (x->takes_over ? 8 : 0) + (is_apart(c) ? 40 : 0) + (x->by_hand ? 44 : 0) +
-           (x->unsure ? 100 : 0);
+           (x->unsure || x->plugin ? 100 : 0);
 }
 
 /* Other releases of the same packages, or in the same directory, are not another way out, nor is
@@ -471,7 +490,7 @@ static void add_repair(struct planning *p, struct plan_of_finding *of, const str
             r->why = wc_arena_format(
                 memory, "CUDA %s is assumed: nothing says for which the program was built",
                 e->target);
-    r->why = end ?: r->why;
+    r->why = end ?: x->plugin ?: r->why;
     r->checked = r->why ? REPAIR_NOT_CHECKED : REPAIR_REPLAYED;
     /* No rights are not a reason to look for another way out, but a command of a package manager
      * would fail, or install somewhere else. */
@@ -590,8 +609,9 @@ static struct checked check(struct planning *p, const struct wc_finding_record *
         return (struct checked){CHECK_BREAKS, lost                        ? judge_lost
                                               : because == judge_conflict ? conflict_of(p, x)
                                               : because ?: judge_new};
-    if (f && ((!because && x->unsure) || because == judge_later || because == judge_hides))
-        return (struct checked){CHECK_UNKNOWN, because ?: x->unsure};
+    if (f && ((!because && (x->unsure || x->plugin)) || because == judge_later ||
+              because == judge_hides))
+        return (struct checked){CHECK_UNKNOWN, because ?: x->unsure ?: x->plugin};
     if (because == judge_remains && asks(f, OF_CALLS))
         return (struct checked){CHECK_UNKNOWN, "the files do not show how calls go then"};
     if (!because && fails_otherwise(p, &x->outcome))
