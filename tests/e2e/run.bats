@@ -593,6 +593,13 @@ make_stopped() {
     run -0 setpriv --reuid=65534 --regid=65534 --clear-groups ./whichcudnn run -- ./suid
     [[ $output == *"/suid runs with another user's or group's rights"* ]]
     [[ $output != *LD_LIBRARY_PATH* ]]
+    # By a script, and for root as well.
+    chmod 755 suid
+    chgrp 65534 suid
+    chmod 2755 suid
+    printf 'export LD_LIBRARY_PATH=%s\nexec %s/suid\n' "$PWD" "$PWD" >script
+    run -0 ./whichcudnn run -- sh script
+    [[ $output == *"not observed: "*"/suid runs with another user's or group's rights"*", and ignores LD_LIBRARY_PATH" ]]
 }
 
 @test "why nothing was observed: a set-user-ID or set-group-ID program whose cuDNN LD_LIBRARY_PATH alone leads to" {

@@ -442,8 +442,16 @@ struct source *startup_source(struct run *run, struct wc_record *outcome, bool l
                            !WC_ANY(p, programs, !p->by_script || p->passed_over);
     const bool is_known = WC_ANY(p, programs, p->by_script && family_is_last(family, p->path));
     for (size_t i = 0; i < programs.n && !source; i++)
-        if (!is_known || family_is_last(family, programs.p[i].path))
-            source = look_at(run, &programs.p[i], outcome, logged, reason);
+        if (!is_known || family_is_last(family, programs.p[i].path)) {
+            const struct shell_program *p = &programs.p[i];
+            source = look_at(run, p, outcome, logged, reason);
+            OWNED char *rights = source || *reason || logged ? NULL : unobserved_rights(p->path);
+            if (rights)
+                *reason = must_format("%s%s", rights,
+                                      loader_variable(p->environment, "LD_LIBRARY_PATH")
+                                          ? ", and ignores LD_LIBRARY_PATH"
+                                          : "");
+        }
     /* Where the script does not show it, the loader's message names the program; and what the
      * program would find with LD_LIBRARY_PATH shows that it was started without. */
     OWNED char *stopped = run->printed.stopped && run->printed.name_cudnn
