@@ -94,6 +94,12 @@ $differ"
     grep -q '^  known    standard error, line 1: "libnvrtc.so.12: cannot open' printed
     [[ $(<printed) != *"run --text"* ]]
     [[ $("$CMD" report --redact logs) == *'standard error, line 1: "libnvrtc.so.12: cannot'* ]]
+    # What depends on how it went on counts where there is nothing else.
+    local linked='TensorRT was linked against cuBLAS/cuBLAS LT 10.2.3 but loaded cuBLAS/cuBLAS LT 10.2.2'
+    run -1 run_it -- "${opens[@]}" 1 "$linked"
+    grep -q '^  known    standard error, line 1: "linked against cuBLAS.*If its calls fail after that' printed
+    run -1 run_it -- "${opens[@]}" 1 "$linked"$'\n'"libnvrtc.so.12: cannot open shared object file: No such file"
+    is "$(grep -c '^  known ' printed)" 1
     # Of a process that the command started, too.
     rm -r logs
     run -1 run_it -- bash -c '"$@"; exit 1' - "${opens[@]}" 1 "cuDNN is not available"

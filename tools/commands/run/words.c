@@ -264,6 +264,20 @@ static const char *name_of(const struct words *w, const struct words_stream *s) 
     return names[s - w->of][s->kept && s->kept->n > KEPT_MOST];
 }
 
+/* Of what ends a program, or leaves it without the GPU; or of what depends on how it went on. */
+static void keep_lines(struct words *w, bool that_depend) {
+    WC_EACH_ROW(s, w->of)
+        WC_EACH(m, s->found) {
+            const enum message_effect effect = m->message->effect;
+            if (w->line_count < WORDS_LINES &&
+                (that_depend ? effect == EFFECT_DEPENDS
+                             : effect == EFFECT_FATAL || effect == EFFECT_FALLBACK))
+                w->lines[w->line_count++] = must_format(
+                    "%s, line %zu: \"%.*s%s\": %s", name_of(w, s), m->line, QUOTE_MOST, m->text,
+                    strlen(m->text) > QUOTE_MOST ? " ..." : "", m->message->means);
+        }
+}
+
 void words_read(struct words *w) {
     static const char refused[] = ": error while loading shared libraries: ";
 
@@ -286,16 +300,12 @@ void words_read(struct words *w) {
             free(w->stopped);
             w->stopped = must_format("%.*s", (int)(at - begin), begin);
         }
-        WC_EACH(m, s->found) {
-            enum message_effect effect = m->message->effect;
+        WC_EACH(m, s->found)
             w->name_cudnn = w->name_cudnn || wc_name_is_cudnn(m->library);
-            if (w->line_count < WORDS_LINES &&
-                (effect == EFFECT_FATAL || effect == EFFECT_FALLBACK))
-                w->lines[w->line_count++] = must_format(
-                    "%s, line %zu: \"%.*s%s\": %s", name_of(w, s), m->line, QUOTE_MOST, m->text,
-                    strlen(m->text) > QUOTE_MOST ? " ..." : "", m->message->means);
-        }
     }
+    keep_lines(w, false);
+    if (w->line_count == 0)
+        keep_lines(w, true);
 }
 
 void words_end(struct words *w) {
