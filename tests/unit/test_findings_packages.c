@@ -106,6 +106,26 @@ static void without_a_failure_it_is_a_warning(void **state) {
     }
 }
 
+/* The wheel's files are links to nowhere, and the loader has taken the system's cuDNN instead. */
+static void a_facade_in_its_place_with_which_the_process_failed_is_named(void **state) {
+    (void)state;
+    for (int status = -1; status < 2; status++) {
+        struct scene *s = new_scene();
+        struct wc_version v = draw_release(9);
+        struct bought b = bought(s, v);
+        b.missing[0] = LIB "libcudnn.so.9";
+        add_facade(s, "/usr/local/cuda-13.0/lib64", v, torch(s));
+        add_package(s, &b);
+        if (status >= 0)
+            add_outcome(s, status, NULL);
+        diagnose(s);
+        const struct wc_finding_record *r = finding(s, "installation-incomplete");
+        assert_int_equal(r->severity, status > 0 ? WC_severity_ERROR : WC_severity_WARNING);
+        assert_int_equal(has_fact(r, "in the place of a missing one", "/usr/local/cuda-13.0/lib64"),
+                         status > 0);
+    }
+}
+
 /* The part came from elsewhere, and is of another release: that is what the missing one did. */
 static void what_took_a_missing_parts_place_is_named(void **state) {
     (void)state;
@@ -365,6 +385,7 @@ int main(void) {
         cmocka_unit_test(what_is_listed_and_gone_is_why_the_load_failed),
         cmocka_unit_test(a_part_that_is_gone_explains_why_none_was_found),
         cmocka_unit_test(without_a_failure_it_is_a_warning),
+        cmocka_unit_test(a_facade_in_its_place_with_which_the_process_failed_is_named),
         cmocka_unit_test(what_took_a_missing_parts_place_is_named),
         cmocka_unit_test(a_plain_install_is_not_offered_where_it_does_nothing),
         cmocka_unit_test(files_of_another_size_are_somebody_elses),

@@ -73,14 +73,17 @@ static const struct wc_failure *failed_for(const struct wc_stack *s,
                                wc_is_cudnn(o) && would_answer(*file, wc_real_path_of(o)))));
 }
 
-/* A part of another installation and release that took the place of a missing one. */
+/* A library of another installation that took the place of a missing one: a part of another
+ * release, or a facade with which the process failed. */
 static bool stands_in(const struct wc_stack *s, const struct wc_object *o,
                       const struct wc_package_record *p) {
     const struct wc_object *facade = wc_facade_of(s, o);
 
-    return o->r.role == WC_role_PART && o->r.mapped && !belongs_to(o, p) && belongs_to(facade, p) &&
+    return o->r.mapped && wc_is_cudnn(o) && !belongs_to(o, p) &&
            WC_ANY(missing, p->missing, would_answer(*missing, wc_real_path_of(o))) &&
-           !wc_ranges_meet(wc_own_range(o), wc_own_range(facade));
+           (facade == o ? wc_ended_badly(s)
+                        : belongs_to(facade, p) &&
+                              !wc_ranges_meet(wc_own_range(o), wc_own_range(facade)));
 }
 
 void wc_find_installation_incomplete(struct wc_diagnosis *d) {
