@@ -215,8 +215,8 @@ static void examine_needs(const struct request *r, const char *file, const char 
         return;
     for (size_t i = 0; missing && !by->has && i < needs.names; i++) {
         const char *taken = searches_taken(&needs.object, needs.name[i]);
-        if (taken && wc_str_copy(path, sizeof path, taken) &&
-            read_needs(&deeper, path, missing) && deeper.has)
+        if (taken && wc_str_copy(path, sizeof path, taken) && read_needs(&deeper, path, missing) &&
+            deeper.has)
             by = &deeper;
     }
     if (missing)

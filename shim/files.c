@@ -33,10 +33,10 @@ bool files_read(int fd, uint64_t offset, void *to, size_t cap, size_t *n) {
     return true;
 }
 
-static bool read_at(void *ctx, const char *path, uint64_t offset, void *to, size_t cap, size_t *n) {
+static bool read_at(WC_UNUSED void *ctx, const char *path, uint64_t offset, void *to, size_t cap,
+                    size_t *n) {
     struct stat st;
     int fd = files_open(path, &st);
-    (void)ctx;
     *n = 0;
     if (fd < 0)
         return false;
@@ -45,9 +45,8 @@ static bool read_at(void *ctx, const char *path, uint64_t offset, void *to, size
     return good;
 }
 
-static bool facts_of(void *ctx, const char *path, struct wc_file_stat *out) {
+static bool facts_of(WC_UNUSED void *ctx, const char *path, struct wc_file_stat *out) {
     struct stat st;
-    (void)ctx;
     int error = sys_stat(path, &st);
     out->closed = error == -EACCES;
     if (error != 0)
@@ -85,17 +84,16 @@ static uint64_t state_of(const char *dir) {
     return wc_hash_bytes(wc_hash_text(WC_HASH_START, dir), words, sizeof words);
 }
 
-static bool no_dist_info(void *ctx, const char *dir) {
+static bool no_dist_info(WC_UNUSED void *ctx, const char *dir) {
     uint64_t state = state_of(dir);
-    (void)ctx;
     return state && plain[state % PLAIN_MOST] == state;
 }
 
-static bool list(void *ctx, const char *dir, bool (*each)(void *arg, const char *name), void *arg) {
+static bool list(WC_UNUSED void *ctx, const char *dir, bool (*each)(void *arg, const char *name),
+                 void *arg) {
     _Alignas(8) char buffer[2048];
     uint64_t state = state_of(dir); /* before it is read, as it may change meanwhile */
     int fd = sys_open(dir, O_RDONLY | O_CLOEXEC | O_DIRECTORY, 0);
-    (void)ctx;
     if (fd < 0)
         return false;
     bool more = true, any = false;
@@ -124,10 +122,9 @@ bool files_read_link(const char *path, char *to, size_t cap) {
 }
 
 /* As the kernel resolves it: the link of a descriptor that is opened with O_PATH. */
-static bool real_path(void *ctx, const char *path, char *to, size_t cap) {
+static bool real_path(WC_UNUSED void *ctx, const char *path, char *to, size_t cap) {
     int fd = sys_open(path, O_PATH | O_CLOEXEC, 0);
     char name[40];
-    (void)ctx;
     if (fd < 0)
         return false;
     wc_str_format(name, sizeof name, "/proc/self/fd/%d", fd);

@@ -116,8 +116,7 @@ void journal_add(struct wc_record *r) {
     applied += wc_changes_findings(r);
 }
 
-static void add(void *ctx, struct wc_record *r) {
-    (void)ctx;
+static void add(WC_UNUSED void *ctx, struct wc_record *r) {
     journal_add(r);
 }
 const struct wc_sink journal_sink = {add, NULL};

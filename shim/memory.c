@@ -36,8 +36,7 @@ static bool take_chunk(size_t size) {
     return true;
 }
 
-static void *more(void *owner, size_t n) {
-    (void)owner;
+static void *more(WC_UNUSED void *owner, size_t n) {
     if (n > MEMORY_MOST)
         return NULL;
     n = (n + 15) & ~(size_t)15;

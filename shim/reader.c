@@ -52,9 +52,8 @@ void view_close(struct view *v) {
 static struct view views[2];
 static size_t open_views;
 
-static bool open_file(void *ctx, const char *path, struct wc_library *out) {
+static bool open_file(WC_UNUSED void *ctx, const char *path, struct wc_library *out) {
     struct view *v = &views[open_views];
-    (void)ctx;
     if (open_views == sizeof views / sizeof *views || !view_open(v, path))
         return false;
     open_views++;
@@ -65,9 +64,8 @@ static bool open_file(void *ctx, const char *path, struct wc_library *out) {
     return true;
 }
 
-static bool close_file(void *ctx) {
+static bool close_file(WC_UNUSED void *ctx) {
     struct view *v = &views[--open_views];
-    (void)ctx;
     view_close(v);
     return !v->blocks.damaged;
 }

@@ -169,8 +169,7 @@ static struct walk begin_walk(uintptr_t initialised) {
 
 /* ---- new objects ---- */
 
-static void note_object(const struct dl_phdr_info *info, void *argument) {
-    (void)argument;
+static void note_object(const struct dl_phdr_info *info, WC_UNUSED void *argument) {
     objects_walk_see(info);
 }
 
@@ -282,11 +281,10 @@ static void note_callers(void) {
     }
 }
 
-static void note_needed(const struct dl_phdr_info *info, void *argument) {
+static void note_needed(const struct dl_phdr_info *info, WC_UNUSED void *argument) {
     struct wc_elf_image e;
     const char *needed;
     struct object *o;
-    (void)argument;
     if (!listed_image_asked(info, &e))
         return;
     for (size_t i = 0; (needed = wc_elf_needed(&e, i)); i++)
@@ -310,9 +308,8 @@ static const char *dlsym_in_front;
 
 /* ---- the slots of hosts ---- */
 
-static void rewrite_host(const struct dl_phdr_info *info, void *argument) {
+static void rewrite_host(const struct dl_phdr_info *info, WC_UNUSED void *argument) {
     struct object *o = objects_find(info);
-    (void)argument;
     if (!o || !o->is_host || !o->l.mapped)
         return;
     readable_trust_again(o->untouched);
@@ -396,8 +393,7 @@ static bool run_with_list(void (*job)(void *), void *argument) {
     return this_thread.walk == WALK_HOLDS;
 }
 
-static void rescan_job(void *argument) {
-    (void)argument;
+static void rescan_job(WC_UNUSED void *argument) {
     rescan_listed(0, NULL);
 }
 
@@ -552,8 +548,7 @@ bool rescan_answers(const char *name, bool known) {
     return known ? load_chain_answers(name, perhaps) : perhaps;
 }
 
-static void load_chain_job(void *argument) {
-    (void)argument;
+static void load_chain_job(WC_UNUSED void *argument) {
     if (!take_for_look())
         return;
     rescan(begin_walk(0));

@@ -18,6 +18,7 @@ struct wc_span {
 };
 
 /* Goes through anything that has p and n: WC_EACH(o, stack->objects) use(o); */
+#define WC_UNUSED __attribute__((unused)) /* a parameter that only the type asks for */
 #define WC_EACH(item, list)                                                                        \
     for (const __typeof__(*(list).p) *item = (list).p,                                             \
                                      *item##_end = item ? item + (list).n : item;                  \
