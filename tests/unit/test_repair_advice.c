@@ -349,6 +349,24 @@ static void what_releases_have_dropped_asks_for_a_newer_host(void **state) {
     }
 }
 
+/* tensorflow#26182: only what cuDNN itself needs is for another cuDNN to bring. */
+static void a_cudnn_for_another_cuda_is_advised_where_cudnn_needs_it(void **state) {
+    (void)state;
+    static const char *const needs[] = {"/usr/lib/libcudnn.so.7", "/opt/tf/_pywrap.so"};
+    for (int i = 0; i < 2; i++) {
+        const struct wc_fact facts[] = {{"asked for", "/opt/tf/_pywrap.so", NULL},
+                                        {"missing", "libcublas.so.10.0", NULL},
+                                        {"needed by", needs[i], NULL}};
+        const struct wc_finding_record f = {.id = "dependency-missing",
+                                            .facts = {.p = facts, .n = 3},
+                                            .host = NOBODY,
+                                            .object = NOBODY};
+        const char *text = advised(&new_scene()->stack, &f).text;
+        assert_non_null(strstr(text, "the package that contains libcublas.so.10.0"));
+        assert_int_equal(strstr(text, "or a cuDNN for the CUDA") != NULL, i == 0);
+    }
+}
+
 /* No replay asks a library of LD_AUDIT; and the package of a mixture is known by its directory. */
 static void what_no_replay_shows(void **state) {
     (void)state;
@@ -381,6 +399,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_releases_have_dropped_asks_for_a_newer_host),
         cmocka_unit_test(what_no_replay_shows),
+        cmocka_unit_test(a_cudnn_for_another_cuda_is_advised_where_cudnn_needs_it),
         cmocka_unit_test(every_finding_has_a_sentence_of_its_own),
         cmocka_unit_test(a_path_of_the_computer_that_built_it_is_linked_anew),
         cmocka_unit_test(of_a_lookup_in_the_program_what_to_open),
