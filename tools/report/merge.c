@@ -116,7 +116,7 @@ static void make_groups(struct merged *m) {
             *MUST_ADD(m->groups.p, m->groups.n) = (struct merged_group){.n = 0};
         *MUST_ADD(m->groups.p[g].members, m->groups.p[g].n) = i;
     }
-    qsort(m->groups.p, m->groups.n, sizeof(*m->groups.p), larger_first);
+    SORT(m->groups, larger_first);
     for (size_t g = 0; g < m->groups.n; g++)
         for (size_t i = 0; i < m->groups.p[g].n; i++)
             m->p[m->groups.p[g].members[i]].group = g;
@@ -310,7 +310,7 @@ static void make_rows(struct merged *m) {
         first++;
     if (m->rows.n == 0)
         add_row(m, keys, must_copy(""), first < m->n ? first : 0, 0, NULL);
-    qsort(m->rows.p, m->rows.n, sizeof(*m->rows.p), worst_first);
+    SORT(m->rows, worst_first);
 }
 
 /* ---- all of it ---- */
@@ -329,7 +329,7 @@ void merge(struct merged *m, struct report *reports, size_t n) {
                 m->p[i].rank = (int64_t)rank;
         }
     }
-    qsort(m->p, n, sizeof(*m->p), in_order);
+    SORT(*m, in_order);
     find_parents(m);
     into_tree(m);
     make_groups(m);

@@ -107,7 +107,7 @@ void timeline_make(struct timeline *t, const struct report *report) {
         if (text)
             t->p[t->n++] = (struct moment){r, 0, found ? found->severity : WC_severity_NONE, text};
     }
-    qsort(t->p, t->n, sizeof(*t->p), earlier_first);
+    SORT(*t, earlier_first);
     for (size_t i = 0; i < t->n; i++)
         if (!__builtin_sub_overflow(t->p[i].record->time, t->p[0].record->time, &passed))
             t->p[i].seconds = (double)passed / 1e6;

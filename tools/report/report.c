@@ -415,7 +415,7 @@ void ends_settle(struct source *const *processes, size_t n) {
 
     for (size_t i = 0; i < n; i++)
         job.p[i] = processes[i];
-    qsort(job.p, n, sizeof(struct source *), by_pid);
+    SORT(job, by_pid);
     EACH_POINTER(s, processes, n) {
         const int64_t parents[] = {s->stack.process.parent_pid, s->stack.process.run_pid};
         if (s->type == SOURCE_LOG && !s->stack.has_outcome)

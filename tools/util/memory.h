@@ -35,6 +35,8 @@ void *must_allocate(size_t n); /* zeroed */
 void *must_grow(void *p, size_t n);
 /* The place after the last of a list, of which there is one more then: *MUST_ADD(p, n) = x; */
 #define MUST_ADD(p, n) ((p) = must_grow((p), ((n) + 1) * sizeof(*(p))), &(p)[(n)++])
+/* Anything that has p and n, which may be empty: SORT(list, by_name); */
+#define SORT(list, order) ((list).n ? qsort((list).p, (list).n, sizeof(*(list).p), order) : (void)0)
 /* Through a list of pointers: EACH_POINTER(log, logs->processes, logs->process_count) use(log); */
 #define EACH_POINTER(item, pointers, count)                                                        \
     for (__typeof__(*(pointers)[0]) *item = NULL, *const *item##_at = (pointers);                  \

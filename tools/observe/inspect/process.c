@@ -549,8 +549,7 @@ void process_library_read(struct process_libraries *list, const struct process *
     /* Where the loader's list cannot be read, the program is what /proc says. */
     for (size_t i = 0; i < list->n && p->executable && !process_library_program(list); i++)
         list->p[i]->program = strcmp(list->p[i]->path, process_path(p, p->executable)) == 0;
-    if (list->n > 0)
-        qsort(list->p, list->n, sizeof(struct process_library *), by_place);
+    SORT(*list, by_place);
     OWNED bool *several = must_allocate(list->n + 1); /* need it */
     for (size_t i = 0; i < list->n; i++) {
         const struct wc_elf_image *e = list->p[i]->library->image;

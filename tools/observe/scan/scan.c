@@ -228,15 +228,11 @@ bool scan_add(struct scan *s, const char *path, char **trouble) {
 /* A directory gives its files in no order. */
 WC_COMPARE(by_path, char *const, strcmp(*x, *y));
 
-#define SORT(list)                                                                                 \
-    if ((list).n > 0)                                                                              \
-    qsort((list).p, (list).n, sizeof(*(list).p), by_path)
-
 void scan_make(struct scan *s) {
-    SORT(s->found);
-    SORT(s->hosts);
-    SORT(s->notes);
-    SORT(s->sites);
+    SORT(s->found, by_path);
+    SORT(s->hosts, by_path);
+    SORT(s->notes, by_path);
+    SORT(s->sites, by_path);
     WC_EACH(c, s->found) {
         const struct wc_sink to = source_sink(s->copies);
         struct wc_library l = c->library->about;

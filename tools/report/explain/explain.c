@@ -327,8 +327,7 @@ void messages_find(const char *text, size_t n, struct messages *found) {
     free(flat.text);
     free(flat.line);
     free(flat.taken);
-    if (found->n > 0)
-        qsort(found->p, found->n, sizeof(*found->p), earlier_first);
+    SORT(*found, earlier_first);
     rank(found);
 }
 

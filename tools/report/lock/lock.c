@@ -80,8 +80,7 @@ WC_COMPARE(in_order, struct entry, strcmp(x->order, y->order));
 static json_t *take_entries(struct entries *list, bool without_twins) {
     json_t *array = json_array();
 
-    if (list->n > 0)
-        qsort(list->p, list->n, sizeof(*list->p), in_order);
+    SORT(*list, in_order);
     WC_EACH(e, *list)
         if (without_twins && e > list->p && strcmp(e->order, e[-1].order) == 0)
             json_decref(e->json);
@@ -182,8 +181,7 @@ static void add_objects(struct writing *w, bool of_lock) {
         objects->p[objects->n - 1].order = must_format(
             "%s\1%s\1%020lld", order, of_lock ? "" : library_path(&object->r), (long long)o.object);
     }
-    if (objects->n > 0)
-        qsort(objects->p, objects->n, sizeof(*objects->p), in_order);
+    SORT(*objects, in_order);
     WC_EACH(e, *objects)
         json_object_set_new(e->json, "name", new_name(objects, library_name(e->object)));
     WC_EACH(e, *objects)
