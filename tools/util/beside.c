@@ -102,11 +102,9 @@ bool beside_end(struct beside *b, const char *path, bool whole) {
 /* ---- where --output leads ---- */
 
 static bool write_and_close(FILE *to, const char *text) {
-    bool good = to && fputs(text, to) >= 0;
+    const bool good = to && fputs(text, to) >= 0;
 
-    if (to)
-        good = fclose(to) == 0 && good;
-    return good;
+    return to && fclose(to) == 0 && good;
 }
 
 bool print_into(const char *path, const char *text) {
