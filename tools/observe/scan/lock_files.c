@@ -83,9 +83,8 @@ static bool may_compare(struct marker *m) {
     if (wc_str_starts(name, "python_")) {
         OWNED char *text = must_format("%s%s", sign, value);
         struct wc_version python = m->python;
-        struct wc_spec spec;
         python.patch = strcmp(name, "python_version") == 0 ? 0 : -1;
-        return !wc_spec_read(text, &spec) || wc_spec_accepts(&spec, python) != WC_NO;
+        return wc_text_accepts(text, python) != WC_NO;
     }
     WC_EACH_ROW(row, known)
         if (strcmp((*row)[0], name) == 0 && (*row)[1] && sign[1] == '=')
@@ -150,14 +149,13 @@ static void read_lock_file(struct scan *s, const char *site, const char *path) {
         const char *at = text;
         for (int i = 0; i < LINES_MOST && regexec(&expression, at, 4, m, 0) == 0; i++) {
             struct scan_locked new = {.site = site};
-            struct wc_spec spec;
             new.file = KEEP(s, "%s", path + strlen(s->library_cache.disk.root));
             new.package = KEEP(s, "%.*s", (int)(m[1].rm_eo - m[1].rm_so), at + m[1].rm_so);
             new.version = KEEP(s, "%.*s", (int)(m[3].rm_eo - m[3].rm_so), at + m[3].rm_so);
             new.installed = version_installed(s, site, line->installed, new.package);
             new.as_locked = /* 9.10.2 is 9.10.2.0, and of 9.10.* */
-                wc_spec_read(KEEP(s, "==%s", new.version), &spec) &&
-                new.installed &&wc_spec_accepts(&spec, wc_version_of(new.installed)) == WC_YES;
+                wc_text_accepts(KEEP(s, "==%s", new.version), wc_version_of(new.installed)) ==
+                WC_YES;
             at += m[3].rm_eo;
             if (is_for_environment(s, site, at))
                 note_locked(s, &new);

@@ -44,9 +44,7 @@ static void add(struct paths *to, const char *path) {
 }
 
 static const char *variable(const struct call *c, const char *name) {
-    const char *value = loader_variable(c->environment, name);
-
-    return value && *value ? value : NULL;
+    return wc_str_or_null(loader_variable(c->environment, name) ?: "");
 }
 
 static const char *above(const struct call *c, const char *path) {
@@ -302,15 +300,13 @@ void python_loaders_in(struct library_cache *w, const char *site, const char *pr
         OWNED_GLOB glob_t found = glob_below(w->disk.root, site, pattern, 0);
         if (found.gl_pathc == 0)
             continue;
-        struct wc_spec spec;
         const char *version = strchr(wc_base_name(found.gl_pathv[0]), '-') + 1;
         struct python_loading *out = MUST_ADD(to->p, to->n);
         struct call c = {.w = w, .l = l, .out = out, .environment = environment};
         *out =
             (struct python_loading){.site = wc_arena_string(&w->memory.arena, site), .loader = l};
         out->version = FORMAT(&c, "%.*s", (int)(strlen(version) - strlen(".dist-info")), version);
-        if (!wc_spec_read(l->releases, &spec) ||
-            wc_spec_accepts(&spec, wc_version_of(out->version)) != WC_YES)
+        if (wc_text_accepts(l->releases, wc_version_of(out->version)) != WC_YES)
             out->unpredicted = "the rule of this release is not known";
         else if (!program || !loader_sim_begin(&c.g, w, program, environment, &opens))
             out->unpredicted = "its Python interpreter was not found";

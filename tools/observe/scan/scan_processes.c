@@ -175,17 +175,13 @@ static char *interpreter_of(struct scan *s, const char *environment) {
 static int32_t major_of(const struct source *source) {
     WC_EACH(demand, source->stack.demands) {
         const struct wc_demand_record *d = &demand->r;
-        struct wc_version v = WC_VERSION_NONE;
+        struct wc_version v = wc_version_of(d->built);
         struct wc_spec spec;
-        if (d->host != 1)
-            continue;
-        if (d->built)
-            wc_version_parse(d->built, strlen(d->built), &v);
-        else if (d->spec && wc_spec_parse(d->spec, strlen(d->spec), &spec))
-            v = wc_spec_floor(&spec).major >= 0 ? wc_spec_floor(&spec)
-                : spec.n                        ? spec.clause[0].version
-                                                : v;
-        if (v.major > 0)
+        if (!d->built && wc_spec_read(d->spec, &spec)) {
+            v = wc_spec_floor(&spec);
+            v = v.major < 0 && spec.n ? spec.clause[0].version : v;
+        }
+        if (d->host == 1 && v.major > 0)
             return v.major;
     }
     return -1;

@@ -105,7 +105,6 @@ static char *copy_group(const struct flat *flat, const regmatch_t *group) {
 
 /* "8.3.2", "(8, 3, 2)", 8302. */
 static struct wc_version version_of(const char *s) {
-    struct wc_version v = WC_VERSION_NONE;
     char plain[WC_VERSION_TEXT];
     size_t n = 0;
 
@@ -117,8 +116,7 @@ static struct wc_version version_of(const char *s) {
     plain[n] = 0;
     if (n > 2 && !strchr(plain, '.'))
         return wc_version_from_number(strtoull(plain, NULL, 10));
-    wc_version_parse(plain, n, &v);
-    return v;
+    return wc_version_of(plain);
 }
 
 /* Frameworks changed their rules, and most texts stayed: the rule that refuses the two decides. */
@@ -432,7 +430,6 @@ static void add_match(const struct wc_stack *s, const struct message_match *m, c
     }
     if (!compares || !wc_version_known(m->wanted_version))
         return;
-    host = host_of(s, m->message->framework);
     wc_version_format(m->wanted_version, built);
     if (!host) {
         wc_emit_expectation(to, where, NULL, built);
