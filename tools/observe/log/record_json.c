@@ -152,25 +152,20 @@ static bool read_fact(struct reading *in, const char **out) {
 
 /* Of texts, or of facts, which are three texts each. */
 static bool read_list(struct reading *in, bool of_facts, struct wc_strings *texts) {
-    const char **p = NULL;
-    size_t n = 0, room = 0;
+    OWNED const char **p = NULL;
+    size_t n = 0;
 
     if (!TAKE(in, "["))
         return false;
     while (!TAKE(in, "]")) {
-        if (n + 3 > room) {
-            room = (room + 12) * 2;
-            const char **bigger = wc_arena_take(in->arena, room * sizeof(*p));
-            if (bigger && n > 0)
-                memcpy(bigger, p, n * sizeof(*p));
-            p = bigger;
-        }
-        if (!p || (n > 0 && !TAKE(in, ",")) || !(of_facts ? read_fact : read_string)(in, p + n))
+        p = must_grow(p, (n + 3) * sizeof(*p));
+        if ((n > 0 && !TAKE(in, ",")) || !(of_facts ? read_fact : read_string)(in, p + n))
             return false;
         n += of_facts ? 3 : 1;
     }
-    *texts = (struct wc_strings){p, n};
-    return true;
+    const char **kept = n > 0 ? wc_arena_take(in->arena, n * sizeof(*kept)) : NULL;
+    *texts = (struct wc_strings){kept ? memcpy(kept, p, n * sizeof(*kept)) : NULL, n};
+    return kept || n == 0;
 }
 
 static bool read_value(struct reading *in, const struct wc_field *f, void *out) {
