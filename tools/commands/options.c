@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "tools/util/memory.h"
-#include "tools/util/terminal.h"
 
 #define ROWS_MOST 16
 #define SHOWN_MOST 32

@@ -4,7 +4,6 @@
 
 #include "input.h"
 #include "options.h"
-#include "tools/observe/log/log_reader.h"
 #include "tools/observe/log/record_json.h"
 #include "tools/report/render.h"
 #include "tools/util/beside.h"

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/param.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "core/names/names.h"

@@ -2,13 +2,10 @@
 #include "library_cache.h"
 
 #include <elf.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <unistd.h>
 
 #include "core/demand/diagnose.h"
 #include "core/demand/questions.h"

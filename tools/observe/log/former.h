@@ -7,7 +7,6 @@
 #pragma once
 
 #include <jansson.h>
-#include <stdbool.h>
 
 #define FORMER_VERSION 3
 #define FORMER_PATHS 512
