@@ -34,19 +34,14 @@ static struct {
     const char *(*getErrorName)(size_t answer);
 } zstd;
 
+#define FIND(name) (zstd.name = (__typeof__(zstd.name))dlsym(library, "ZSTD_" #name))
+
 static bool open_zstd(void) {
     void *library = zstd.createDStream ? NULL : dlopen("libzstd.so.1", RTLD_NOW | RTLD_LOCAL);
 
-    if (library) {
-        zstd.freeDStream = (size_t(*)(void *))dlsym(library, "ZSTD_freeDStream");
-        zstd.decompressStream =
-            (size_t(*)(void *, struct zstd_buffer *, struct zstd_buffer *))dlsym(
-                library, "ZSTD_decompressStream");
-        zstd.isError = (unsigned (*)(size_t))dlsym(library, "ZSTD_isError");
-        zstd.getErrorName = (const char *(*)(size_t))dlsym(library, "ZSTD_getErrorName");
-        if (zstd.freeDStream && zstd.decompressStream && zstd.isError && zstd.getErrorName)
-            zstd.createDStream = (void *(*)(void))dlsym(library, "ZSTD_createDStream");
-    }
+    if (library && FIND(freeDStream) && FIND(decompressStream) && FIND(isError) &&
+        FIND(getErrorName))
+        FIND(createDStream);
     return zstd.createDStream != NULL;
 }
 
