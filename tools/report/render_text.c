@@ -261,13 +261,10 @@ static void print_failures(const struct tree *t) {
             continue;
         fputs(any ? "" : "\nrequests that failed\n", t->l->to);
         any = true;
-        layout_line(t->l, INDENT(0), INDENT(0) + 2);
-        layout_words(t->l, "%s%s%s", f->function, f->function && f->name ? " in " : "",
-                     f->name || f->function ? f->name : "?");
-        if (f->caller)
-            layout_words(t->l, "by %s:", f->caller);
-        layout_words(t->l, "%s", f->text ?: "nothing answers to that name");
-        layout_end(t->l);
+        layout_row(t->l, INDENT(0), INDENT(0) + 2, "%s%s%s%s%s%s %s", f->function,
+                   f->function && f->name ? " in " : "", f->name || f->function ? f->name : "?",
+                   f->caller ? " by " : "", f->caller, f->caller ? ":" : "",
+                   f->text ?: "nothing answers to that name");
     }
 }
 
