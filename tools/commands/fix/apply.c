@@ -219,9 +219,7 @@ static void saved_end(struct saved *s) {
 /* ---- making the repair ---- */
 
 static bool is_kind(const json_t *step, const char *kind) {
-    const char *of = json_string_value(json_object_get(step, "kind"));
-
-    return of && strcmp(of, kind) == 0;
+    return wc_str_same(json_string_value(json_object_get(step, "kind")), kind);
 }
 
 static const char *text_of_step(const json_t *step) {

@@ -150,9 +150,7 @@ static void print_summary(struct run *run, struct merged *m) {
 }
 
 static bool is_disabled(void) {
-    const char *disabled = getenv("WHICHCUDNN_DISABLE");
-
-    return disabled && strcmp(disabled, "1") == 0;
+    return wc_str_same(getenv("WHICHCUDNN_DISABLE"), "1");
 }
 
 /* ---- the verdict's file ---- */

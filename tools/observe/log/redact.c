@@ -92,7 +92,6 @@ static bool holds_homes(const char *s, size_t n) {
 /* Does p begin the name of a directory in one that holds homes? So it does in /home/students,
  * /home/j, /home/2023 and /user/j, too. */
 static bool behind_home(const char *start, const char *p) {
-    static const char *const user[] = {"user", NULL};
     bool letters = false;
 
     while (p > start && is_slash(p[-1])) {
@@ -100,7 +99,7 @@ static bool behind_home(const char *start, const char *p) {
         while (s > start && !is_slash(s[-1]) && !ends_name(s[-1]))
             s--;
         size_t n = (size_t)(end - s);
-        if (holds_homes(s, n) || (letters && is_word(user, s, n)))
+        if (holds_homes(s, n) || (letters && n == 4 && strncasecmp(s, "user", n) == 0))
             return true;
         letters = n > 0 && (n <= 2 || (n <= 4 && strspn(s, "0123456789") == n));
         if (!letters)
