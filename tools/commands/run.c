@@ -237,7 +237,6 @@ static int run_command(int n, char **command) {
         if (begins && strcmp(begins, "\177ELF") != 0 && strlen(all) < PATH_MAX)
             setenv("WHICHCUDNN_RUN_SCRIPT", all, 1);
     }
-    run.command = command[0];
     run.words = command;
     must_fail_instead = without_memory;
     run.start = clock_now(CLOCK_REALTIME);

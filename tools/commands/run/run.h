@@ -147,7 +147,6 @@ struct run_monitor {
 };
 
 struct run {
-    const char *command;
     char **words;         /* the command, and its arguments */
     char *shim, *preload; /* its path; LD_PRELOAD of the command */
     int64_t start;        /* microseconds since the epoch */

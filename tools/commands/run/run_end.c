@@ -425,7 +425,7 @@ struct gate run_conclude(struct run *run) {
     bool is_logged = logs.n > 0;
     if (!is_logged) { /* what in the program itself keeps a preload out */
         OWNED char *program = NULL, *rights = NULL, *missing = NULL, *plain = NULL;
-        plain = unobserved_reason(run->command, &program);
+        plain = unobserved_reason(run->words[0], &program);
         rights = plain && program ? unobserved_rights(program) : NULL;
         missing = rights ? startup_missing(&r.u.outcome, program) : NULL;
         reason = missing ? must_format("%s, and the loader ignores LD_LIBRARY_PATH for it; %s",
@@ -454,7 +454,7 @@ struct gate run_conclude(struct run *run) {
 }
 
 void run_not_started(const struct run *run) {
-    OWNED char *text = must_format("%s: %s", run->command, strerror(run->child.exec_error));
+    OWNED char *text = must_format("%s: %s", run->words[0], strerror(run->child.exec_error));
     struct wc_record r;
 
     complain("%s", text);
