@@ -47,12 +47,11 @@ char *library_version(const struct wc_object_record *o) {
  * object loaded shows less than its loader. */
 const struct wc_search_record *library_search(const struct wc_stack *s,
                                               const struct wc_object_record *o) {
-    const struct wc_searched *found =
-        WC_FIRST(f, s->searches,
-                 f->r.object != WC_NULL && f->r.object == o->object &&
-                     f->r.rule != WC_search_rule_LOADED && (f->r.rule || f->r.of || f->r.element));
-
-    return found ? &found->r : NULL;
+    WC_EACH(f, s->searches)
+        if (f->r.object != WC_NULL && f->r.object == o->object &&
+            f->r.rule != WC_search_rule_LOADED && (f->r.rule || f->r.of || f->r.element))
+            return &f->r;
+    return NULL;
 }
 
 char *library_rule(const struct wc_search_record *f, bool element) {

@@ -341,9 +341,7 @@ static char *changed(const struct redaction *r, const char *text) {
 }
 
 char *redaction_text(const struct redaction *r, const char *text) {
-    char *other = changed(r, text);
-
-    return other ? other : must_copy(text);
+    return changed(r, text) ?: must_copy(text);
 }
 
 static void replace(const void *redaction, char **text) {
