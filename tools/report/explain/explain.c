@@ -49,17 +49,11 @@ static const struct {
 #define ROLE(word, is) {word, is},
 #include "tools/knowledge/messages.def"
 };
-#define MESSAGES (sizeof(table) / sizeof(table[0]))
 #define GROUPS 16
 #define NAME_MOST 16  /* characters of "cudnn version = " */
 #define WORD_MOST 256 /* longer words are broken: a search costs the square of a word's length */
 #define DISTINCT_MOST                                                                              \
     1000 /* texts of one message: to compare them costs the square of their number */
-
-const struct message *messages_all(size_t *n) {
-    *n = MESSAGES;
-    return table;
-}
 
 /* ---- the text as the patterns require it ---- */
 
@@ -320,8 +314,8 @@ void messages_find(const char *text, size_t n, struct messages *found) {
 
     *found = (struct messages){.n = 0};
     flatten(&flat, text, n);
-    for (size_t i = 0; i < MESSAGES; i++)
-        find_one(&table[i], &flat, found);
+    WC_EACH_ROW(message, table)
+        find_one(message, &flat, found);
     free(flat.text);
     free(flat.line);
     free(flat.taken);

@@ -60,9 +60,6 @@ struct messages {
 void messages_find(const char *text, size_t n, struct messages *found);
 void messages_end(struct messages *m);
 
-/* The table, for tests and lists. */
-const struct message *messages_all(size_t *n);
-
 /* What a program printed next to what its log knows: the text's version that was wanted is a demand
  * of the log's host, the found one is what cudnnGetVersion gave, a status is that of a call. */
 struct text_view {
