@@ -268,7 +268,9 @@ void source_take(struct source *s, const struct wc_record *r) {
     source_apply(s, r);
 }
 
-void source_add(struct source *s, struct wc_record *r) {
+void source_add(void *source, struct wc_record *r) {
+    struct source *s = source;
+
     r->seq = s->last_seq + 1;
     r->time = clock_now(CLOCK_REALTIME);
     r->pid = r->tid = s->pid;
@@ -288,12 +290,8 @@ void source_settle(struct source *s) {
     heap_arena_end(&old);
 }
 
-static void add(void *source, struct wc_record *r) {
-    source_add(source, r);
-}
-
 struct wc_sink source_sink(struct source *s) {
-    return (struct wc_sink){add, s};
+    return (struct wc_sink){source_add, s};
 }
 
 int64_t source_missing(const struct source *s) {

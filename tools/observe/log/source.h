@@ -93,15 +93,13 @@ static inline void source_end(struct source **s) {
 void source_take(struct source *s, const struct wc_record *r);
 /* Only into the model: it has been counted, or is not of this writer. */
 void source_apply(struct source *s, const struct wc_record *r);
-/* For a record that the command itself makes: gives it the next number, the time, and the
- * source's pid. */
-void source_add(struct source *s, struct wc_record *r);
+/* For a record that the command itself makes: gives it the next number, the time, and the pid of
+ * the source (a struct source). */
+void source_add(void *source, struct wc_record *r);
+struct wc_sink source_sink(struct source *s); /* the same, for core/records/emit.h */
 
 /* Of a log that was read: gives back what its lists have grown beyond what they hold. */
 void source_settle(struct source *s);
-
-/* The same, for core/records/emit.h. */
-struct wc_sink source_sink(struct source *s);
 
 /* Records that were written, by their numbers, and do not exist, damaged ones not counted. */
 int64_t source_missing(const struct source *s);
