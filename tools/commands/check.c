@@ -27,8 +27,7 @@ static json_t *take_not_loaded(struct comparison *drift, const struct wc_stack *
     json_t *not_loaded = json_array();
     size_t kept = 0;
 
-    for (size_t i = 0; i < drift->n; i++) {
-        const struct difference *d = &drift->p[i];
+    WC_EACH(d, *drift) {
         bool is_late = d->kind == DIFFERENCE_LIBRARY && !d->attribute && !d->b &&
                        WC_ANY(o, lock->objects,
                               (o->r.role == WC_role_PART || o->r.role == WC_role_CUDA_DEPENDENCY) &&
@@ -37,7 +36,7 @@ static json_t *take_not_loaded(struct comparison *drift, const struct wc_stack *
             !WC_ANY(f, now->failures, f->r.name && strcmp(wc_base_name(f->r.name), d->what) == 0)) {
             json_array_append_new(not_loaded, text_to_json(d->what));
         } else {
-            drift->p[kept++] = drift->p[i];
+            drift->p[kept++] = *d;
         }
     }
     drift->n = kept;

@@ -223,11 +223,10 @@ static void name_groups(struct merged *m) {
     m->ranks_name = ranks.n > 0 && ranks.n == ranks.processes;
     free(ranks.p);
     /* Nodes, where no node is in two groups. */
-    for (size_t i = 0; i < m->n; i++) {
-        const struct merged_process *p = &m->p[i];
-        const bool same = i > 0 && wc_str_same(p->node, p[-1].node);
+    WC_EACH(p, *m) {
+        const bool same = p > m->p && wc_str_same(p->node, p[-1].node);
         one_group_each = one_group_each && p->node && !(same && p->group != p[-1].group);
-        several = several || (i > 0 && !same);
+        several = several || (p > m->p && !same);
     }
     for (size_t i = 0; i < m->groups.n; i++) {
         struct merged_group *g = &m->groups.p[i];

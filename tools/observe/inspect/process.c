@@ -520,9 +520,8 @@ WC_COMPARE(by_place, struct process_library *const,
 /* ---- which needs which ---- */
 
 static void note_needed(struct process_libraries *list, struct process_library *by,
-                        const char *name, bool *several) {
-    for (size_t i = 0; i < list->n; i++) {
-        struct process_library *m = list->p[i];
+                        const char *name) {
+    EACH_POINTER(m, list->p, list->n) {
         /* What an object needs is appended after it. Without an order only one that needs it is
          * sure. */
         const bool may = by != m && (!list->in_order || (by->place && by->place < m->place));
@@ -530,7 +529,7 @@ static void note_needed(struct process_libraries *list, struct process_library *
             continue;
         m->needed = true;
         if (m->asked_by && m->asked_by != by && !list->in_order)
-            several[i] = true;
+            m->needed_by_several = true;
         if (m->asked_by)
             continue;
         m->asked_by = by;
@@ -550,15 +549,13 @@ void process_library_read(struct process_libraries *list, const struct process *
     for (size_t i = 0; i < list->n && p->executable && !process_library_program(list); i++)
         list->p[i]->program = strcmp(list->p[i]->path, process_path(p, p->executable)) == 0;
     SORT(*list, by_place);
-    OWNED bool *several = must_allocate(list->n + 1); /* need it */
-    for (size_t i = 0; i < list->n; i++) {
-        const struct wc_elf_image *e = list->p[i]->library->image;
+    EACH_POINTER(m, list->p, list->n) {
+        const struct wc_elf_image *e = m->library->image;
         for (size_t k = 0; e && (name = wc_elf_needed(e, k)); k++)
-            note_needed(list, list->p[i], name, several);
+            note_needed(list, m, name);
     }
-    for (size_t i = 0; i < list->n; i++) {
-        struct process_library *m = list->p[i];
-        m->asked_by = several[i] ? NULL : m->asked_by;
+    EACH_POINTER(m, list->p, list->n) {
+        m->asked_by = m->needed_by_several ? NULL : m->asked_by;
         m->search.path = m->library->path;
         m->search.origin =
             wc_search_origin(&list->memory.arena, m->search.path, p->working_directory);
