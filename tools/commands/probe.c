@@ -520,8 +520,7 @@ static int probe_and_print(const struct like *like, const char *shim, const char
         return complain("no process could be made: %s", strerror(errno));
     (options.json ? print_json : print_answer)(&p);
     json_decref(p.differences);
-    if (p.has_report)
-        report_end(&p.report);
+    report_end(&p.report);
     logs_end(&p.logs);
     trial_end(&p.trial);
     return (int)answers[p.answer].code;

@@ -590,8 +590,7 @@ const char *disk_mount(const struct disk *d, const char *path) {
         *MUST_ADD(m->mounts.p, m->mounts.n) =
             (struct mount){wc_arena_string(&m->memory.arena, e->mnt_dir),
                            wc_arena_string(&m->memory.arena, e->mnt_type)};
-    if (from)
-        endmntent(from);
+    endmntent(from);
     WC_EACH(one, m->mounts) /* what was mounted last is seen */
         type = wc_str_same(one->point, path) ? one->type : type;
     return type;

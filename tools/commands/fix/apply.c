@@ -317,8 +317,7 @@ int apply_best(const struct job *j, const json_t *held, char *const *command, bo
     size_t commands = 0, i;
     int answer = EXIT_USAGE;
 
-    if (held)
-        json_array_extend(steps, json_object_get(held, "steps"));
+    json_array_extend(steps, json_object_get(held, "steps"));
     if (best) {
         ENDED_BY(heap_arena_end) struct heap_arena memory = HEAP_ARENA(memory);
         struct steps made;

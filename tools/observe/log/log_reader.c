@@ -61,13 +61,11 @@ static void unpack_begin(struct unpack *u, int fd) {
     u->file = fd < 0 ? NULL : gzdopen(fd, "r");
     u->in.data = packed;
     u->whole = true;
-    if (u->file)
-        gzbuffer(u->file, PACKED);
+    gzbuffer(u->file, PACKED);
 }
 
 static void unpack_end(struct unpack *u) {
-    if (u->file)
-        gzclose_r(u->file);
+    gzclose_r(u->file);
     if (u->stream)
         zstd.freeDStream(u->stream);
     free(u->trouble);
