@@ -342,10 +342,9 @@ struct probed {
     /* What the child said, in its output; NULL: it did not. */
     char *step, *words, *name, *gpu, *no_gpu, *works, *number;
     struct wc_version version;
-    struct logs logs; /* its log */
-    struct report report;
-    bool has_report;
-    json_t *differences; /* from that; empty without */
+    struct logs logs;     /* its log */
+    struct report report; /* no source: there is none */
+    json_t *differences;  /* from that; empty without */
 };
 
 /* In the child: the variables that logs keep are as they were there, and so is the directory. */
@@ -396,8 +395,7 @@ static bool probe(struct probed *p) {
         }
     p->version =
         p->number ? wc_version_from_number(strtoull(p->number, NULL, 10)) : WC_VERSION_NONE;
-    p->has_report = logs_read(&p->logs, p->log, &trouble) && p->logs.process_count > 0;
-    if (p->has_report) {
+    if (logs_read(&p->logs, p->log, &trouble) && p->logs.process_count > 0) {
         report_make(&p->report, p->logs.processes[0]);
         report_plan(&p->report);
     }
@@ -407,9 +405,9 @@ static bool probe(struct probed *p) {
     if (!p->trial.timed_out && WIFEXITED(p->trial.status) && WEXITSTATUS(p->trial.status) == 0 &&
         p->works)
         p->answer = ANSWER_WORKS;
-    else if (p->no_gpu &&
-             !(p->has_report && WC_ANY(f, p->report.findings,
-                                       f->severity == WC_severity_ERROR && !is_of_driver(f->id))))
+    else if (p->no_gpu && !(p->report.source &&
+                            WC_ANY(f, p->report.findings,
+                                   f->severity == WC_severity_ERROR && !is_of_driver(f->id))))
         p->answer = ANSWER_NO_GPU;
     else
         p->answer = ANSWER_STOPS;
@@ -463,7 +461,7 @@ static void print_answer(const struct probed *p) {
     printf("%s%s%s", paint_begin(options.colour, answers[p->answer].paint), answers[p->answer].word,
            paint_end(options.colour));
     print_format(stdout, ": %s\n", text);
-    if (p->has_report)
+    if (p->report.source)
         WC_EACH(object, p->report.source->stack.objects) {
             const struct wc_object_record *o = &object->r;
             if (o->role != WC_role_FACADE && o->role != WC_role_PART)
@@ -480,7 +478,7 @@ static void print_answer(const struct probed *p) {
     for (size_t i = 0; i < json_array_size(p->differences); i++)
         print_format(stdout, "           %s\n",
                      json_string_value(json_array_get(p->differences, i)));
-    if (p->has_report)
+    if (p->report.source)
         WC_EACH(f, p->report.findings) {
             struct wc_finding_view view = {.stack = &p->report.source->stack};
             /* That there is no driver is the answer already. */
@@ -507,7 +505,7 @@ static void print_json(const struct probed *p) {
                          text_to_json(p->gpu), "like",
                          text_to_json(p->like ? p->like->process->path : NULL), "differences",
                          p->differences, "said", text_to_json(p->trial.errors), "report",
-                         p->has_report ? render_json(&p->report) : json_null()));
+                         p->report.source ? render_json(&p->report) : json_null()));
 }
 
 /* like: NULL: the present environment. */
