@@ -411,7 +411,7 @@ static void ask(struct play *p, struct replay_request *q) {
     if (!got->files && p->r->source->type != SOURCE_SCAN)
         loader_sim_undo(&p->sim, objects);
     else if (o && q->for_all)
-        loader_sim_show(&p->sim, o);
+        loader_sim_of(&p->sim, o->library)->for_all = true;
 }
 
 bool replay_lies_in_module(const char *path, const char *module) {

@@ -403,10 +403,6 @@ void loader_sim_check_versions(struct loader_sim *g, size_t from) {
 
 /* ---- whose functions an object sees ---- */
 
-void loader_sim_show(struct loader_sim *g, const struct loaded *o) {
-    loader_sim_of(g, o->library)->for_all = true;
-}
-
 /* With what those that are seen need; as many as there are objects. */
 static void see_needed(const struct loader_sim *g, bool *seen) {
     for (size_t count = 0, before = SIZE_MAX; count != before;) {

@@ -18,7 +18,7 @@ struct loaded {
     const struct loaded *by;     /* what needs or opens it; NULL: the program, a preload, unknown */
     const struct loaded *facade; /* that its own request loaded; NULL: not known */
     const char *facade_name;     /* by which it asked for it */
-    bool for_all;                /* a dlopen let all see its functions (RTLD_GLOBAL) */
+    bool for_all;                /* RTLD_GLOBAL: all see its functions; the caller sets it */
 };
 
 struct loader_sim_missing {
@@ -99,8 +99,6 @@ void loader_sim_check_versions(struct loader_sim *g, size_t from);
 /* All functions of cuDNN's that it imports and no object defines: the caller frees the list, not
  * the names. Returns how many. */
 size_t loader_sim_undefined(struct loader_sim *g, const struct loaded *by, const char ***list);
-/* A dlopen lets all see the functions of that object, and of what it needs. */
-void loader_sim_show(struct loader_sim *g, const struct loaded *o);
 /* A function of cuDNN's that the object imports (NULL), or that one, and finds nowhere: neither in
  * what was there at the start, nor in what all see, nor in what it needs. NULL: there is none. */
 const char *loader_sim_unseen(struct loader_sim *g, const struct loaded *o, const char *function);
