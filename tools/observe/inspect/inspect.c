@@ -492,7 +492,6 @@ static bool inspect_once(int64_t pid, bool last, struct source **out, char **tro
     bool same = true;
 
     *out = NULL;
-    heap_arena_begin(&in->list.memory);
     if (state != PROCESS_UNREADABLE) {
         in->source = source_new(SOURCE_PROCESS, in->process.directory);
         in->source->root = must_copy(in->process.same_mounts ? in->process.root : "");

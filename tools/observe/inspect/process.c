@@ -541,8 +541,7 @@ static void note_needed(struct process_libraries *list, struct process_library *
 void process_library_read(struct process_libraries *list, const struct process *p) {
     const char *name;
 
-    *list = (struct process_libraries){.p = NULL};
-    heap_arena_begin(&list->memory);
+    *list = (struct process_libraries){.memory = HEAP_ARENA(list->memory)};
     read_objects(list, p);
     read_list(list, p);
     /* Where the loader's list cannot be read, the program is what /proc says. */
