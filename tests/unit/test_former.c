@@ -217,7 +217,7 @@ static void its_room_is_bounded(void **state) {
         snprintf(name, sizeof(name), "/%d/x.so", i);
         name_is(name, name);
     }
-    assert_int_equal(former.n, FORMER_PATHS);
+    assert_int_equal(json_object_size(former.paths), FORMER_PATHS);
     for (int i = 0; i < 64; i++) {
         snprintf(spelled, sizeof(spelled), "%d/1/y.so", i + 1);
         snprintf(name, sizeof(name), "/%d/y.so", i);

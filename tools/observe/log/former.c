@@ -59,14 +59,6 @@ static bool is_whole(const char *key, const json_t *line) {
 
 /* ---- paths ---- */
 
-/* Digits and a slash after them; NULL: it is something else. */
-static const char *read_part(const char *s, json_int_t *out) {
-    size_t n = strspn(s, "0123456789");
-
-    *out = n > 0 && n < 19 ? strtoll(s, NULL, 10) : 0;
-    return n > 0 && n < 19 && s[n] == '/' ? s + n + 1 : NULL;
-}
-
 /* Bytes up to a slash, counted from behind; 0: all. */
 static size_t without(const char *path, json_int_t parts) {
     size_t n = strlen(path);
@@ -82,39 +74,35 @@ static size_t without(const char *path, json_int_t parts) {
 /* N/K/REST: the path of line N up to its K-th slash from behind, and REST; 0/0/REST: REST. In a
  * list it stands after a word. NULL: it is something else. */
 static json_t *whole_path(const struct former *before, const json_t *value, bool listed) {
-    const char *text = json_string_value(value), *slash = text ? strchr(text, '/') : NULL, *rest;
+    const char *text = json_string_value(value), *slash = text ? strchr(text, '/') : NULL;
     size_t word = slash && listed ? (size_t)(slash - text) : 0;
-    json_int_t seq, parts;
+    char seq[19], parts[19];
+    int n = 0;
 
     while (word > 0 && text[word - 1] != ' ')
         word--;
-    rest = text && word <= WORD_MOST ? read_part(text + word, &seq) : NULL;
-    rest = rest ? read_part(rest, &parts) : NULL;
-    if (!rest)
+    if (!slash || word > WORD_MOST ||
+        sscanf(text + word, "%18[0-9]/%18[0-9]/%n", seq, parts, &n) < 2 || n == 0)
         return NULL;
-    OWNED char *start =
-        must_copy(seq == 0 ? "" : "/?/"); /* for that of a line that does not exist */
-    for (size_t i = 0; i < before->n && seq > 0; i++)
-        if (before->path[i].seq == seq) {
-            const char *other = json_string_value(before->path[i].text);
-            free(start);
-            start = must_format("%.*s", (int)without(other, parts), other);
-            break;
-        }
-    OWNED char *whole = must_format("%.*s%s%s", (int)word, text, start, rest);
+    const char *of =
+        strtoll(seq, NULL, 10) == 0 ? "" : json_string_value(json_object_get(before->paths, seq));
+    OWNED char *start = of ? must_format("%.*s", (int)without(of, strtoll(parts, NULL, 10)), of)
+                           : must_copy("/?/"); /* that line does not exist */
+    OWNED char *whole = must_format("%.*s%s%s", (int)word, text, start, text + word + n);
     return json_string(whole);
 }
 
 /* The writer referred to the first path of each directory. */
 static void note_path(struct former *before, json_int_t seq, json_t *value) {
-    const char *path = json_string_value(value);
+    OWNED char *key = must_format("%jd", (intmax_t)seq);
+    const char *known;
+    json_t *path;
 
-    if (before->n == FORMER_PATHS)
-        return;
-    for (size_t i = 0; i < before->n; i++)
-        if (wc_same_directory(json_string_value(before->path[i].text), path))
+    json_object_foreach(before->paths, known, path)
+        if (wc_same_directory(json_string_value(path), json_string_value(value)))
             return;
-    before->path[before->n++] = (struct former_path){seq, json_incref(value)};
+    if (json_object_size(before->paths) < FORMER_PATHS)
+        json_object_set(before->paths, key, value);
 }
 
 static void complete_paths(struct former *before, json_t *line, const char *const keys[6]) {
@@ -142,9 +130,8 @@ static void complete_paths(struct former *before, json_t *line, const char *cons
 /* ---- lines ---- */
 
 void former_end(struct former *before) {
-    for (size_t i = 0; i < before->n; i++)
-        json_decref(before->path[i].text);
-    *before = (struct former){0, 0, 0, {{0, NULL}}};
+    json_decref(before->paths);
+    *before = (struct former){.paths = NULL};
 }
 
 /* A number that may be left out. */
@@ -164,6 +151,7 @@ void former_complete(struct former *before, json_t *line) {
     json_object_set_new(line, "v", json_integer(WC_LOG_VERSION));
     if (strcmp(kind, "process") == 0)
         former_end(before);
+    before->paths = before->paths ?: json_object();
     before->pid = complete_number(line, "pid", before->pid);
     before->time = complete_number(line, "time", before->time);
     complete_number(line, "tid", before->pid);

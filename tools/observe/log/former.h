@@ -14,11 +14,7 @@
 /* What earlier lines of the same process said. All zero: there are none. */
 struct former {
     json_int_t pid, time; /* pid 0: no line yet */
-    size_t n;
-    struct former_path {
-        json_int_t seq;
-        json_t *text;
-    } path[FORMER_PATHS];
+    json_t *paths;        /* by the numbers of their lines; NULL: none yet */
 };
 
 /* Makes a line of version 3 one of this version; leaves others as they are. */
