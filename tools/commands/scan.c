@@ -98,17 +98,13 @@ struct scans {
 
 /* An image unpacked into a directory: it has a loader's cache, or says what system it is. */
 static bool is_image(const char *path) {
-    static const char *const marks[] = {"etc/ld.so.cache", "etc/os-release", "usr/lib/os-release"};
     char real[PATH_MAX];
-    bool found = false;
 
     if (!realpath(path, real) || strcmp(real, "/") == 0)
         return false;
-    WC_EACH_ROW(mark, marks) {
-        OWNED char *file = must_format("%s/%s", real, *mark);
-        found = found || access(file, F_OK) == 0;
-    }
-    return found;
+    OWNED_GLOB glob_t marks =
+        glob_below(real, "/", "{etc/ld.so.cache,etc/os-release,usr/lib/os-release}", GLOB_BRACE);
+    return marks.gl_pathc > 0;
 }
 
 static bool add_all(struct scans *all, int n, char **paths, char *const *variables) {

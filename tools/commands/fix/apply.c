@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fix.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
@@ -42,17 +41,13 @@ static char *directory_of(const char *path) {
 /* Of a repair that was cut off, in that directory of logs or environment. NULL: none; the caller
  * frees. */
 static char *journal_in(const char *directory) {
-    char *found = must_format("%s/" COMMAND_UNDO "/journal.json", directory);
-    OWNED_DIR DIR *d = opendir(directory);
-    const struct dirent *e = NULL;
+    OWNED_GLOB glob_t found =
+        glob_below(directory, "/", "{" COMMAND_UNDO "/journal.json,whichcudnn-undo-*}", GLOB_BRACE);
 
-    while (found && access(found, F_OK) != 0) {
-        free(found);
-        while (d && (e = readdir(d)) && !wc_str_starts(e->d_name, "whichcudnn-undo-"))
-            ;
-        found = d && e ? must_format("%s/%s", directory, e->d_name) : NULL;
-    }
-    return found;
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        if (access(found.gl_pathv[i], F_OK) == 0)
+            return must_copy(found.gl_pathv[i]);
+    return NULL;
 }
 
 /* Not closed on exec: a pip that outlives us holds it. False: something else does. Some file

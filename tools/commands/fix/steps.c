@@ -73,14 +73,11 @@ static const char *above(struct making *m, const char *path, int levels) {
 
 /* The virtual environment or conda's around a file; NULL: none. */
 static const char *environment_around(struct making *m, const char *path) {
-    static const char *const marks[] = {"pyvenv.cfg", "conda-meta"};
-
-    for (const char *at = above(m, path, 1); at && at[0] && at[1]; at = above(m, at, 1))
-        WC_EACH_ROW(mark, marks) {
-            const char *file = wc_arena_format(m->memory, "%s/%s", at, *mark);
-            if (file && access(file, F_OK) == 0)
-                return at;
-        }
+    for (const char *at = above(m, path, 1); at && at[0] && at[1]; at = above(m, at, 1)) {
+        OWNED_GLOB glob_t marks = glob_below(at, "/", "{pyvenv.cfg,conda-meta}", GLOB_BRACE);
+        if (marks.gl_pathc > 0)
+            return at;
+    }
     return NULL;
 }
 
