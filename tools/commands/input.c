@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "input.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -20,10 +18,6 @@
 
 #define LOG_NAMES "whichcudnn-*.jsonl*"
 #define NAMED_MOST 8 /* processes that a complaint names */
-
-static int is_log_name(const struct dirent *entry) {
-    return fnmatch(LOG_NAMES, entry->d_name, 0) == 0;
-}
 
 /* Takes trouble. */
 static bool note_trouble(struct inputs *s, const char *path, char *trouble) {
@@ -61,18 +55,18 @@ static bool counts(const void *directory, uid_t owner) {
 
 static bool read_directory(struct inputs *s, const char *directory, const struct stat *facts) {
     size_t passed_over = 0, before = s->logs.process_count;
-    struct dirent **entries;
-    int n = scandir(directory, &entries, is_log_name, alphasort);
-    bool empty = n == 0 && s->may_be_empty, good = n > 0 || empty;
+    OWNED_GLOB glob_t found = glob_below(directory, "/", LOG_NAMES, 0);
+    const bool is_readable = access(directory, R_OK) == 0;
+    bool empty = is_readable && found.gl_pathc == 0 && s->may_be_empty;
+    bool good = found.gl_pathc > 0 || empty;
 
     if (!good)
         note_trouble(s, directory,
-                     must_copy(n < 0 ? strerror(errno) : "no logs in this directory"));
-    for (int i = 0; i < n; i++) {
-        OWNED char *path = must_format("%s/%s", directory, entries[i]->d_name);
+                     must_copy(is_readable ? "no logs in this directory" : strerror(errno)));
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        const char *path = found.gl_pathv[i];
         char *trouble = NULL;
         int fd = log_open_of(path, counts, facts, &trouble);
-        free(entries[i]);
         if (fd < 0) {
             if (passed_over++ < NAMED_MOST)
                 complain("skipped: %s: %s", path, trouble);
@@ -84,8 +78,6 @@ static bool read_directory(struct inputs *s, const char *directory, const struct
             good = note_trouble(s, path, trouble);
         }
     }
-    if (n >= 0)
-        free(entries);
     if (passed_over > NAMED_MOST)
         complain("skipped: %zu more", passed_over - NAMED_MOST);
     if (good && !empty && s->logs.process_count == before)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "beside.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -11,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "disk.h"
 #include "memory.h"
 #include "program.h"
 
@@ -25,26 +25,21 @@ static void remove_it(int number) {
     raise(number);
 }
 
-#define RANDOM 6 /* characters that mkostemp makes, of: */
-#define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+/* The characters that mkostemp makes. */
+#define RANDOM "[[:alnum:]][[:alnum:]][[:alnum:]][[:alnum:]][[:alnum:]][[:alnum:]]"
 #define LEFTOVER 600 /* seconds: its writer is gone */
 
 /* What a program left for the same file that was killed. The clock is the file system's. */
 static void remove_leftovers(const struct beside *b) {
-    const char *own = wc_base_name(b->path);
-    OWNED char *directory = must_format("%.*s", (int)(own - b->path), b->path);
-    const size_t same = strlen(own) - RANDOM;
+    OWNED char *same = must_format("%.*s", (int)(strrchr(b->path, '.') - b->path) + 1, b->path);
+    OWNED_GLOB glob_t all = glob_below("", same, RANDOM, GLOB_NOSORT);
     struct stat ours, one;
-    const struct dirent *entry;
-    OWNED_DIR DIR *all = fstat(b->fd, &ours) == 0 ? opendir(*directory ? directory : ".") : NULL;
 
-    while (all && (entry = readdir(all)))
-        if (strncmp(entry->d_name, own, same) == 0 &&
-            strspn(entry->d_name + same, LETTERS) == RANDOM && !entry->d_name[same + RANDOM] &&
-            fstatat(dirfd(all), entry->d_name, &one, AT_SYMLINK_NOFOLLOW) == 0 &&
-            S_ISREG(one.st_mode) && one.st_uid == ours.st_uid && one.st_nlink == 1 &&
+    for (size_t i = 0; i < all.gl_pathc && fstat(b->fd, &ours) == 0; i++)
+        if (lstat(all.gl_pathv[i], &one) == 0 && S_ISREG(one.st_mode) &&
+            one.st_uid == ours.st_uid && one.st_nlink == 1 &&
             one.st_mtime + LEFTOVER < ours.st_mtime)
-            unlinkat(dirfd(all), entry->d_name, 0);
+            unlink(all.gl_pathv[i]);
 }
 
 bool beside_begin(struct beside *b, const char *path, mode_t mode) {

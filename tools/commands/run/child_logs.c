@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -25,17 +24,17 @@ WC_COMPARE(older_first, struct source *const, WC_ORDER((*x)->first_time, (*y)->f
 
 void child_logs_find(struct child_logs *c, const struct log_place *place,
                      const struct family *family, pid_t child, int64_t start) {
-    OWNED_DIR DIR *directory = place->directory ? opendir(place->directory) : NULL;
-    struct dirent *entry;
+    OWNED char *begin = must_format("%s/%s", place->directory, place->prefix);
+    OWNED_GLOB glob_t logs = glob_below("", begin, "*", GLOB_NOSORT);
     struct stat facts;
 
     memset(c, 0, sizeof(*c));
-    while (directory && (entry = readdir(directory))) {
-        if (!wc_str_starts(entry->d_name, place->prefix) ||
-            fstatat(dirfd(directory), entry->d_name, &facts, AT_SYMLINK_NOFOLLOW) != 0 ||
+    for (size_t i = 0; place->directory && i < logs.gl_pathc; i++) {
+        const char *path = logs.gl_pathv[i];
+        OWNED char *trouble = NULL;
+        if (lstat(path, &facts) != 0 ||
             facts.st_mtim.tv_sec + 1 < start / CLOCK_SECOND) /* by a coarser clock than ours */
             continue;
-        OWNED char *path = must_format("%s/%s", place->directory, entry->d_name), *trouble = NULL;
         int fd = log_open_of(path, family_has_user, family, &trouble);
         if (fd >= 0) /* it may be something else under such a name */
             logs_read_descriptor(&c->all, fd, path, &trouble);

@@ -2,7 +2,6 @@
 #include "run.h"
 
 #include <argz.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -340,19 +339,18 @@ static char *unseen_reason(const struct run *run, const struct child_logs *logs)
  * one of them. */
 static size_t left_running(pid_t command, pid_t *one) {
     OWNED char *mark = must_format("WHICHCUDNN_RUN_PID=%d", (int)command);
-    OWNED_DIR DIR *processes = opendir("/proc");
+    OWNED_GLOB glob_t all = glob_below("/proc/", "", "[0-9]*", GLOB_NOSORT);
     OWNED char *load = disk_text("/proc/loadavg", 128, NULL);
     const char *last = load ? strrchr(load, ' ') : NULL;
-    struct dirent *entry;
     size_t n = 0, length;
     const pid_t newest = last ? (pid_t)strtol(last, NULL, 10) : 0;
 
     /* Younger processes have larger numbers, until these begin again. */
-    while (processes && (entry = readdir(processes))) {
-        const pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+    for (size_t i = 0; i < all.gl_pathc; i++) {
+        const pid_t pid = (pid_t)strtol(all.gl_pathv[i] + strlen("/proc/"), NULL, 10);
         if (pid <= (newest >= command ? command : 0))
             continue;
-        OWNED char *path = must_format("/proc/%d/environ", (int)pid);
+        OWNED char *path = must_format("%s/environ", all.gl_pathv[i]);
         OWNED char *environment = disk_text(path, ENVIRONMENT_MOST, &length);
         const char *variable = argz_next(environment, length, NULL);
         while (variable && strcmp(variable, mark) != 0)
