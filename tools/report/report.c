@@ -19,9 +19,7 @@ const char *library_path(const struct wc_object_record *o) {
 }
 
 const char *library_label(const struct wc_object_record *o) {
-    const char *role = wc_enum_word(WC_ENUM_role, o->role);
-
-    return o->part ?: role ?: "object";
+    return o->part ?: wc_enum_word(WC_ENUM_role, o->role) ?: "object";
 }
 
 const char *library_name(const struct wc_object_record *o) {

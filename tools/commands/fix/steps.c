@@ -88,10 +88,9 @@ static void add_places_of_file(struct making *m, const char *path) {
 
     trust_path(m->trust, above(m, path, 1));
     trust_path(m->trust, both[1]);
-    WC_EACH_ROW(one, both) {
-        const char *environment = *one ? environment_around(m, *one) : NULL;
-        add_place(m, environment ?: above(m, *one, 1));
-    }
+    WC_EACH_ROW(one, both)
+        if (*one)
+            add_place(m, environment_around(m, *one) ?: above(m, *one, 1));
 }
 
 /* "/venv/lib/python3.11/site-packages": all of /venv, which has programs, too. */

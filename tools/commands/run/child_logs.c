@@ -76,9 +76,8 @@ static const char *name_of_signal(int signal) {
         [SIGXCPU] = "SIGXCPU", [SIGXFSZ] = "SIGXFSZ", [SIGVTALRM] = "SIGVTALRM",
         [SIGPROF] = "SIGPROF", [SIGIO] = "SIGIO",     [SIGSYS] = "SIGSYS",
     };
-    size_t n = sizeof(names) / sizeof(names[0]);
 
-    return signal > 0 && (size_t)signal < n ? names[signal] : NULL;
+    return signal > 0 && (size_t)signal < sizeof(names) / sizeof(names[0]) ? names[signal] : NULL;
 }
 
 void outcome_begin(struct wc_record *r, const struct child *child) {

@@ -251,8 +251,7 @@ static bool preload_on_path(struct loader_sim *g, const struct wc_framework_file
 
 static void preload(struct scan *s, struct loader_sim *g, const struct scan_host *h,
                     bool if_missing) {
-    size_t length = strlen(h->environment);
-    const char *below = h->path + length + 1;
+    const char *below = h->path + strlen(h->environment) + 1;
     const struct wc_files *files = &g->library_cache->disk.files;
     const struct wc_framework_file *p;
     struct wc_file_stat facts;
