@@ -10,18 +10,6 @@ void wc_reading_begin(struct wc_reading *r, const struct wc_files *files, void *
     r->window_size = size - size / 2;
 }
 
-char *wc_reading_copy(struct wc_reading *r, const char *s, size_t n) {
-    return wc_arena_string_n(&r->memory.arena, s, n);
-}
-
-char *wc_reading_format(struct wc_reading *r, const char *format, ...) {
-    va_list list;
-    va_start(list, format);
-    char *text = wc_arena_format_list(&r->memory.arena, format, list);
-    va_end(list);
-    return text;
-}
-
 bool wc_reading_exists(struct wc_reading *r, const char *path) {
     struct wc_file_stat facts;
     return path && r->files->facts(r->files->ctx, path, &facts);

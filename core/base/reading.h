@@ -20,10 +20,9 @@ struct wc_reading {
 /* Half of scratch is for names, half for the window. */
 void wc_reading_begin(struct wc_reading *r, const struct wc_files *files, void *scratch,
                       size_t size);
-/* As wc_arena_format, in r's memory. */
-char *wc_reading_format(struct wc_reading *r, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-char *wc_reading_copy(struct wc_reading *r, const char *s, size_t n);
+/* As wc_arena_format and wc_arena_string_n, in r's memory. */
+#define wc_reading_format(r, ...) wc_arena_format(&(r)->memory.arena, __VA_ARGS__)
+#define wc_reading_copy(r, s, n) wc_arena_string_n(&(r)->memory.arena, s, n)
 
 bool wc_reading_exists(struct wc_reading *r, const char *path);
 /* Offset of the first `text` at or behind `from`; at_line: only where a line begins. WC_NOWHERE:
