@@ -82,34 +82,29 @@ static void open_all_relocs(struct wc_elf_image *e, const struct raw *raw) {
         e->relocs = (const unsigned char *)e->relocs + relative * sizeof(Elf64_Rela);
 }
 
-/* Reads entry i. whole: all entries, if they are readable at once; NULL: each is fetched
- * separately. */
-static bool read_entry(const struct wc_elf_image *e, const unsigned char *whole, size_t i,
-                       Elf64_Dyn *out) {
-    const void *p =
-        whole ? whole + i * sizeof *out : wc_elf_at(e, e->dynamic + i * sizeof *out, sizeof *out);
-    if (p)
-        *out = WC_LAX_AT(Elf64_Dyn, p);
-    return p != NULL;
+static Elf64_Dyn entry_at(const unsigned char *table, size_t i) {
+    return WC_LAX_AT(Elf64_Dyn, table + i * sizeof(Elf64_Dyn));
 }
 
 enum wc_elf_error wc_elf_read_dynamic(struct wc_elf_image *e, uint64_t vaddr, uint64_t size) {
     struct raw raw = {0, 0, 0};
     Elf64_Dyn d;
-    uint64_t most = size / sizeof d < MOST_ENTRIES ? size / sizeof d : MOST_ENTRIES;
-    if (!wc_elf_room(e, vaddr))
+    uint64_t room = wc_elf_room(e, vaddr), most = (size < room ? size : room) / sizeof d;
+    if (!room)
         return WC_ELF_MALFORMED;
     e->dynamic = vaddr;
     e->soname = e->rpath = e->runpath = UINT64_MAX;
-    const unsigned char *whole = wc_elf_at(e, vaddr, most * sizeof d);
-    while (e->dynamic_entries < most && read_entry(e, whole, e->dynamic_entries, &d) &&
-           d.d_tag != DT_NULL) {
+    most = most < MOST_ENTRIES ? most : MOST_ENTRIES;
+    const unsigned char *table = wc_elf_at(e, vaddr, most * sizeof d);
+    for (; table && e->dynamic_entries < most; e->dynamic_entries++) {
+        d = entry_at(table, e->dynamic_entries);
+        if (d.d_tag == DT_NULL)
+            break;
         take_entry(e, &raw, &d);
-        e->dynamic_entries++;
     }
     if ((e->flags & DF_BIND_NOW) || (e->flags_1 & DF_1_NOW))
         e->bind_now = true;
-    uint64_t room = e->strtab ? wc_elf_room(e, e->strtab) : 0;
+    room = e->strtab ? wc_elf_room(e, e->strtab) : 0;
     e->strsz = e->strsz < room ? e->strsz : room;
     e->string_table = e->strsz ? wc_elf_at(e, e->strtab, e->strsz) : NULL;
     if (!e->string_table)
@@ -137,11 +132,10 @@ const char *wc_elf_runpath(const struct wc_elf_image *e) {
 }
 
 const char *wc_elf_needed(const struct wc_elf_image *e, size_t i) {
-    const unsigned char *whole = wc_elf_at(e, e->dynamic, e->dynamic_entries * sizeof(Elf64_Dyn));
-    Elf64_Dyn d;
-    for (size_t k = 0; k < e->dynamic_entries && read_entry(e, whole, k, &d); k++)
-        if (d.d_tag == DT_NEEDED && i-- == 0)
-            return wc_elf_string(e, d.d_un.d_val);
+    const unsigned char *table = wc_elf_at(e, e->dynamic, e->dynamic_entries * sizeof(Elf64_Dyn));
+    for (size_t k = 0; table && k < e->dynamic_entries; k++)
+        if (entry_at(table, k).d_tag == DT_NEEDED && i-- == 0)
+            return wc_elf_string(e, entry_at(table, k).d_un.d_val);
     return NULL;
 }
 
