@@ -121,7 +121,7 @@ bool wc_elf_symbol_at(const struct wc_elf_image *e, uint32_t index, struct wc_el
 uint32_t wc_elf_imports_end(const struct wc_elf_image *e);
 /* Only the name, which is cheap. NULL: damaged. */
 const char *wc_elf_symbol_name(const struct wc_elf_image *e, uint32_t index);
-/* A defined symbol by name through DT_GNU_HASH, else DT_HASH, else a walk. Default versions win. */
+/* A defined symbol by name, through DT_GNU_HASH or by a walk. Default versions win. */
 bool wc_elf_find_defined(const struct wc_elf_image *e, const char *name, struct wc_elf_symbol *out);
 bool wc_elf_defines(const struct wc_elf_image *e, const char *name);
 /* The first symbol version it defines that is not the base entry; else the base entry's name

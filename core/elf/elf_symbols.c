@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Symbols and their versions: how many there are, and finding one, by DT_GNU_HASH and DT_HASH.
+ * Symbols and their versions: how many there are, and finding one. DT_HASH only counts them: what
+ * has no DT_GNU_HASH is old and small, and is searched from its first symbol on.
  */
 #include "elf_inside.h"
 
@@ -156,7 +157,7 @@ bool wc_elf_symbol_at(const struct wc_elf_image *e, uint32_t index, struct wc_el
     return true;
 }
 
-/* ---- DT_GNU_HASH and DT_HASH ---- */
+/* ---- DT_GNU_HASH ---- */
 
 struct hash {
     const unsigned char *bloom, *buckets, *chains;
@@ -189,24 +190,6 @@ static bool open_gnu_hash(const struct wc_elf_image *e, struct hash *h) {
     return true;
 }
 
-static bool open_hash(const struct wc_elf_image *e, struct hash *h) {
-    uint64_t room = e->hash ? wc_elf_room(e, e->hash) : 0;
-    const unsigned char *p = room < 8 ? NULL : wc_elf_at(e, e->hash, 8);
-    if (!p)
-        return false;
-    h->bucket_count = WC_LAX_AT(uint32_t, p);
-    h->chain_entries = WC_LAX_AT(uint32_t, p + 4);
-    uint64_t size = 8 + 4ull * h->bucket_count + 4 * h->chain_entries;
-    if (!h->bucket_count || size > room || !wc_elf_fetched(e, p, size))
-        return false;
-    h->first = 0;
-    h->bloom = NULL;
-    h->bloom_count = h->bloom_shift = 0;
-    h->buckets = p + 8;
-    h->chains = h->buckets + 4ull * h->bucket_count;
-    return true;
-}
-
 /*
  * The symbols are sorted by bucket, so the last bucket in use holds the last of them and its chain
  * ends with the table. 0: no bucket in use.
@@ -233,6 +216,7 @@ void wc_elf_count_symbols(struct wc_elf_image *e) {
             room = *other - e->symtab;
     uint64_t most = room / sizeof(Elf64_Sym), count = most;
     bool gnu = open_gnu_hash(e, &h);
+    const unsigned char *sysv = e->hash ? wc_elf_at(e, e->hash, 8) : NULL;
     uint32_t first = gnu ? h.first : 0;
     if (gnu) {
         /* With nothing to find, gold, lld and mold give the table's end as the first symbol, ld.bfd
@@ -240,8 +224,8 @@ void wc_elf_count_symbols(struct wc_elf_image *e) {
         count = gnu_symbol_count(e, &h);
         if (!count)
             first = (uint32_t)(count = first > 1 ? first : most);
-    } else if (open_hash(e, &h)) {
-        count = h.chain_entries;
+    } else if (sysv) {
+        count = WC_LAX_AT(uint32_t, sysv + 4); /* as many as chain entries */
     }
     if (count > most)
         count = most;
@@ -290,29 +274,11 @@ static uint32_t find_by_gnu_hash(const struct wc_elf_image *e, const struct hash
     return found;
 }
 
-static uint32_t find_by_hash(const struct wc_elf_image *e, const struct hash *h, const char *name) {
-    uint32_t found = 0, hash = 0;
-    for (const char *c = name; *c; c++) {
-        hash = (hash << 4) + (unsigned char)*c;
-        hash ^= (hash >> 24) & 0xf0;
-    }
-    hash &= 0x0fffffff;
-    uint32_t i = WC_LAX_AT(uint32_t, h->buckets + 4ull * (hash % h->bucket_count));
-    for (uint64_t steps = 0; i && i < h->chain_entries && steps < h->chain_entries; steps++) {
-        if (consider_symbol(e, i, name, &found))
-            break;
-        i = WC_LAX_AT(uint32_t, h->chains + 4ull * i);
-    }
-    return found;
-}
-
 static uint32_t find_defined(const struct wc_elf_image *e, const char *name) {
     struct hash h;
     uint32_t found = 0;
     if (open_gnu_hash(e, &h))
         return find_by_gnu_hash(e, &h, name);
-    if (open_hash(e, &h))
-        return find_by_hash(e, &h, name);
     for (uint32_t i = 1; i < e->symbols && !consider_symbol(e, i, name, &found);)
         i++;
     return found;
