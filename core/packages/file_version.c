@@ -243,6 +243,25 @@ static struct wc_version file_version(const struct version_query *q,
 
 /* ---- what a file is ---- */
 
+/* What a facade exports bounds its version, as a part exports only its share. */
+static void add_bounds(const struct version_query *q, struct wc_identity *out) {
+    struct wc_release_range range = bounds_of(q->image);
+    const bool known = wc_version_known(out->version);
+    const int32_t major = known ? -1 : major_by_names(NULL, q->path);
+    /* 9.2 had functions that 9.3 lacks and 9.5 has again: what the file says itself stands. So does
+     * its name, of one that is cut down to a few functions. */
+    if (known ? wc_version_in_bounds(&range, out->version)
+              : !wc_version_known(range.ceiling) ||
+                    range.ceiling.major >= major_by_names(q->image, NULL)) {
+        out->floor = range.floor;
+        out->ceiling = range.ceiling;
+    }
+    struct wc_version header = header_beside(q->r, q->path);
+    if (wc_version_known(header) && (known ? wc_version_compare(header, out->version) != 0
+                                           : major > 0 && header.major != major))
+        out->header = header;
+}
+
 void wc_identify(const struct wc_files *files, const char *path, const struct wc_elf_image *image,
                  bool facade, void *scratch, size_t scratch_size, struct wc_identity *out) {
     struct wc_reading r;
@@ -260,26 +279,6 @@ void wc_identify(const struct wc_files *files, const char *path, const struct wc
         q.major = major_by_names(image, path);
         out->version = file_version(&q, &out->version_source);
     }
-}
-
-void wc_identify_facade(const struct wc_files *files, const char *path,
-                        const struct wc_elf_image *image, void *scratch, size_t scratch_size,
-                        struct wc_identity *out) {
-    struct wc_release_range range = bounds_of(image);
-    const bool known = wc_version_known(out->version);
-    const int32_t major = known ? -1 : major_by_names(NULL, path);
-    struct wc_reading r;
-    /* 9.2 had functions that 9.3 lacks and 9.5 has again: what the file says itself stands. So does
-     * its name, of one that is cut down to a few functions. */
-    if (known ? wc_version_in_bounds(&range, out->version)
-              : !wc_version_known(range.ceiling) ||
-                    range.ceiling.major >= major_by_names(image, NULL)) {
-        out->floor = range.floor;
-        out->ceiling = range.ceiling;
-    }
-    wc_reading_begin(&r, files, scratch, scratch_size);
-    struct wc_version header = header_beside(&r, path);
-    if (wc_version_known(header) && (known ? wc_version_compare(header, out->version) != 0
-                                           : major > 0 && header.major != major))
-        out->header = header;
+    if (facade && image)
+        add_bounds(&q, out);
 }

@@ -25,7 +25,8 @@ struct wc_identity {
  * path: the real path. image: of the mapped object or of the file's bytes; NULL: not readable.
  * facade: whether it is the facade. Sources in the order of core/packages/file_version.c, first
  * that answers wins. Uses at most 4 KiB of stack; `scratch` (at least 16 KiB) is for file contents.
- * floor and ceiling are left unknown.
+ * Of a facade also floor and ceiling, by all that it exports, and header: what programs are
+ * compiled with is the header, what they find is the library.
  */
 void wc_identify(const struct wc_files *files, const char *path, const struct wc_elf_image *image,
                  bool facade, void *scratch, size_t scratch_size, struct wc_identity *out);
@@ -33,12 +34,6 @@ void wc_identify(const struct wc_files *files, const char *path, const struct wc
 bool wc_version_is_claim(enum wc_version_source source);
 /* Could a file of this version export what one of these bounds does? */
 bool wc_version_in_bounds(const struct wc_release_range *r, struct wc_version v);
-/* Of a facade that was identified: floor and ceiling, by all that it exports (a part exports its
- * share), and header. What programs are compiled with is the header, what they find is the library.
- */
-void wc_identify_facade(const struct wc_files *files, const char *path,
-                        const struct wc_elf_image *image, void *scratch, size_t scratch_size,
-                        struct wc_identity *out);
 
 /*
  * The packages of cuDNN in the environment of a file (site-packages, conda prefix, dpkg's), each

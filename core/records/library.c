@@ -95,9 +95,6 @@ void wc_library_identify(struct wc_library *l, const struct wc_reader *reader,
         return;
     wc_identify(reader->files, wc_library_file(l), l->image, l->role == WC_role_FACADE,
                 reader->scratch, reader->scratch_size, identity);
-    if (l->role == WC_role_FACADE && l->image && wc_library_file(l))
-        wc_identify_facade(reader->files, wc_library_file(l), l->image, reader->scratch,
-                           reader->scratch_size, identity);
     l->identity = identity;
 }
 

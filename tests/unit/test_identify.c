@@ -66,8 +66,6 @@ static void identify(const char *path, bool with_image, bool facade) {
     assert_non_null(scratch);
     memset(&id, 0x5a, sizeof id);
     wc_identify(&tree.files, path, with_image ? &image : NULL, facade, scratch, SCRATCH, &id);
-    if (with_image && facade)
-        wc_identify_facade(&tree.files, path, &image, scratch, SCRATCH, &id);
     free(scratch);
 }
 
