@@ -246,15 +246,10 @@ static bool in_rpm(struct wc_reading *r, const char *path, struct wc_identity *o
  * Container runtimes bind the driver's libraries, on Jetson CUDA's and cuDNN's too, from the host
  * over what the image has: the image's package list then describes another file. proc(5),
  * mountinfo: "36 35 98:0 /mnt1 /mnt/parent rw,noatime master:1 - ext3 /dev/root rw": root in its
- * file system, mount point, options, "-" after the optional fields, type.
+ * file system, mount point, options, "-" after the optional fields, type. False: the point is too
+ * long.
  */
-struct mount_line {
-    bool bound; /* it shows a part of its file system */
-    bool no_execution;
-};
-
-/* Its mount point goes to `point`. False: it is longer than that. */
-static bool read_mount(const char *line, char *point, size_t cap, struct mount_line *out) {
+static bool read_mount(const char *line, struct wc_mount *out) {
     enum { ROOT = 3, AT, OPTIONS, FIELDS };
     struct wc_element field[FIELDS] = {{"", 0}};
     size_t n = 0, used = 0;
@@ -275,7 +270,7 @@ static bool read_mount(const char *line, char *point, size_t cap, struct mount_l
     n = field[AT].n;
     for (size_t i = 0; i < n; i++) {
         char c = s[i];
-        if (used == cap - 1)
+        if (used == sizeof out->point - 1)
             return false;
         /* Blanks and backslashes stand as \040. */
         if (c == '\\' && n - i >= 4 && s[i + 1] >= '0' && s[i + 1] <= '3' && s[i + 2] >= '0' &&
@@ -283,9 +278,9 @@ static bool read_mount(const char *line, char *point, size_t cap, struct mount_l
             c = (char)((s[i + 1] - '0') << 6 | (s[i + 2] - '0') << 3 | (s[i + 3] - '0'));
             i += 3;
         }
-        point[used++] = c;
+        out->point[used++] = c;
     }
-    point[used] = 0;
+    out->point[used] = 0;
     return true;
 }
 
@@ -297,18 +292,16 @@ struct mounts {
 /* Of two on one point the later one is on top. */
 static bool consider(void *ctx, const char *line) {
     struct mounts *m = ctx;
-    struct mount_line read;
-    char point[sizeof m->best->point];
-    if (!read_mount(line, point, sizeof point, &read))
+    struct wc_mount read;
+    if (!read_mount(line, &read))
         return true;
-    size_t n = wc_str_length(point);
-    if (n <= 1 || n < wc_str_length(m->best->point) || !wc_str_starts(m->path, point) ||
+    size_t n = wc_str_length(read.point);
+    if (n <= 1 || n < wc_str_length(m->best->point) || !wc_str_starts(m->path, read.point) ||
         (m->path[n] != '/' && m->path[n]))
         return true;
-    wc_mem_copy(m->best->point, point, n + 1);
-    m->best->of_file = !m->path[n];
-    m->best->no_execution = read.no_execution;
-    m->best->bound = m->best->of_file || read.bound;
+    read.of_file = !m->path[n];
+    read.bound |= read.of_file;
+    *m->best = read;
     return true;
 }
 
