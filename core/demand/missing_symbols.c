@@ -24,11 +24,10 @@ static const char *lacking(struct search *s, const char *function) {
     if (f == WC_NO_FUNCTION || !wc_version_known(s->own.low))
         return NULL;
     struct wc_version first = wc_function_first(f);
-    struct wc_version last = wc_function_last(f);
+    /* A two-part last covers all its patches. */
+    struct wc_version last = wc_version_filled(wc_function_last(f), INT32_MAX, INT32_MAX);
     if (wc_version_known(first) && wc_version_compare(first, s->own.high) > 0)
         return wc_format(s->c, "came with %s", wc_format_version(s->c, first));
-    if (wc_version_known(last) && last.patch < 0)
-        last.patch = INT32_MAX; /* a two-part last covers all its patches */
     if (wc_version_known(last) && wc_version_compare(last, s->own.low) < 0)
         return wc_format(s->c, "last in %s", wc_format_version(s->c, wc_function_last(f)));
     return NULL;

@@ -114,8 +114,6 @@ struct wc_range {                     /* the least and the greatest version that
     bool exact;
     const char *source; /* of what is known */
 };
-/* What it does not know is this, and it has no build; nothing of NONE. */
-struct wc_version wc_version_filled(struct wc_version v, int32_t minor, int32_t patch);
 struct wc_range wc_exactly(struct wc_version v);
 /* Of this very file. A package's claim counts unless the file's own functions contradict it. */
 struct wc_range wc_own_range(const struct wc_object *o);

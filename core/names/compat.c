@@ -56,9 +56,7 @@ const char *wc_rule_explanation(enum wc_rule rule) {
 enum wc_rule wc_rule_of_framework(const char *framework, struct wc_version version) {
     const struct wc_framework *f = wc_framework_named(framework);
     bool known = wc_version_known(version);
-    struct wc_version latest = version;
-    if (latest.minor < 0)
-        latest.minor = INT32_MAX;
+    struct wc_version latest = wc_version_filled(version, INT32_MAX, INT32_MAX);
     WC_EACH_KNOWN(row, f ? f->rules : NULL, name)
         if ((!*row->from ||
              (known && wc_version_compare(version, wc_version_of(row->from)) >= 0)) &&

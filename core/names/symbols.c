@@ -63,15 +63,10 @@ struct wc_version wc_function_last(int function) {
 }
 
 /* As ceilings 9.1 and 9 mean all that begins with them. */
-static struct wc_version filled_up(struct wc_version v) {
-    v.minor = v.minor < 0 ? INT32_MAX : v.minor;
-    v.patch = v.patch < 0 ? INT32_MAX : v.patch;
-    return v;
-}
-
 static void lower_ceiling(struct wc_release_range *r, struct wc_version v) {
-    if (wc_version_known(v) && (!wc_version_known(r->ceiling) ||
-                                wc_version_compare(filled_up(v), filled_up(r->ceiling)) < 0))
+    struct wc_version high = wc_version_filled(v, INT32_MAX, INT32_MAX);
+    struct wc_version now = wc_version_filled(r->ceiling, INT32_MAX, INT32_MAX);
+    if (wc_version_known(v) && (!wc_version_known(now) || wc_version_compare(high, now) < 0))
         r->ceiling = v;
 }
 

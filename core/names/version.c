@@ -96,6 +96,13 @@ const char *wc_version_text(struct wc_version v, char out[WC_VERSION_TEXT]) {
     return wc_version_known(v) ? wc_version_format(v, out) : NULL;
 }
 
+struct wc_version wc_version_filled(struct wc_version v, int32_t minor, int32_t patch) {
+    if (!wc_version_known(v))
+        return v;
+    return (struct wc_version){v.major, v.minor < 0 ? minor : v.minor,
+                               v.patch < 0 ? patch : v.patch, -1};
+}
+
 /* The first n of them; unknown ones count as 0. */
 static int compare_fields(const union fields *a, const union fields *b, size_t n) {
     for (size_t i = 0; i < n; i++) {

@@ -38,6 +38,8 @@ char *wc_version_format(struct wc_version v, char out[WC_VERSION_TEXT]);
 /* The same, NULL for NONE. */
 const char *wc_version_text(struct wc_version v, char out[WC_VERSION_TEXT]);
 
+/* What it does not know is one of these, and it has no build. NONE stays NONE. */
+struct wc_version wc_version_filled(struct wc_version v, int32_t minor, int32_t patch);
 /* <0, 0, >0; unknown fields count as 0. */
 int wc_version_compare(struct wc_version a, struct wc_version b);
 /* Equal in every field that both know. */

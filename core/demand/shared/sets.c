@@ -159,13 +159,6 @@ void wc_find_uses(struct wc_diagnosis *d) {
  * digit for the minor before 9, two since. */
 enum { NEW_NUMBERS = 9, PATCH_MOST = 99, MINOR_MOST = 99, OLD_MINOR_MOST = 9 };
 
-struct wc_version wc_version_filled(struct wc_version v, int32_t minor, int32_t patch) {
-    if (!wc_version_known(v))
-        return v;
-    return (struct wc_version){v.major, v.minor < 0 ? minor : v.minor,
-                               v.patch < 0 ? patch : v.patch, -1};
-}
-
 static struct wc_range range_between(struct wc_version low, struct wc_version high,
                                      const char *source) {
     const int32_t minor = high.major < NEW_NUMBERS ? OLD_MINOR_MOST : MINOR_MOST;
