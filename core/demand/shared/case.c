@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Building one finding in the scratch arena: see core/demand/finding.h. */
+#include "core/base/shown.h"
 #include "core/demand/finding.h"
 
 enum { TEXT_MOST = 900, NAME_MOST = 72 };
@@ -53,22 +54,12 @@ const char *wc_format_version(struct wc_case *c, struct wc_version v) {
 
 /* What is in a sentence is printed by every reader of a log: no control characters, whatever
  * it was made of. */
-static void add_visible(struct wc_text *t, const char *text) {
-    for (size_t n = 0; *text && !t->cut; text += n + (text[n] != '\0')) {
-        for (n = 0; (unsigned char)text[n] >= ' ' && text[n] != 127; n++)
-            ;
-        wc_text_add_n(t, text, n);
-        if (text[n] && !t->cut)
-            wc_text_add_char(t, '?');
-    }
-}
-
 static const char *harmless(struct wc_case *c, const char *title) {
     char buffer[TEXT_MOST];
     struct wc_text t;
 
     wc_text_begin(&t, buffer, sizeof buffer);
-    add_visible(&t, title ? title : "");
+    wc_text_add_shown(&t, title);
     return wc_str_same(t.p, title) ? title : keep(c, &t);
 }
 
@@ -79,10 +70,7 @@ const char *wc_format_name(struct wc_case *c, const char *path) {
     if (!path || !*wc_base_name(path))
         return "?";
     wc_text_begin(&t, buffer, sizeof buffer);
-    add_visible(&t, wc_base_name(path));
-    /* A cut through a character of several bytes would leave half of it. */
-    while (t.cut && t.n && ((unsigned char)t.p[t.n - 1] & 0x80))
-        t.p[--t.n] = '\0';
+    wc_text_add_shown(&t, wc_base_name(path));
     return keep(c, &t);
 }
 
