@@ -101,15 +101,11 @@ static void report_missing(struct wc_diagnosis *d, const struct wc_failure *f) {
     const int directory = (int)(wc_base_name(file->path) - file->path);
     struct wc_case *c = wc_case_begin(d, NULL, NULL);
     const char *other = wc_format(c, "%.*s%s", directory, file->path, asked);
-    bool itself = !f->needs;
     bool driver = wc_name_kind_of(asked) == WC_NAME_DRIVER;
-    bool of_others = itself && !(by && (wc_is_cudnn(by) || wc_wants_cudnn(by)));
+    bool of_others = !f->needs && !(by && (wc_is_cudnn(by) || wc_wants_cudnn(by)));
 
-    c->r.title = wc_format(c,
-                           itself ? "%s asked for %s, which is there under the name %s"
-                                  : "%s needs %s, which is there under the name %s",
-                           itself ? wc_format_caller(c, f) : wc_format_name(c, f->r.name),
-                           wc_format_name(c, asked), wc_format_name(c, file->path));
+    c->r.title = wc_format(c, "%s, which is there under the name %s", wc_format_wanted(c, f, asked),
+                           wc_format_name(c, file->path));
     if (!driver || !wc_is_cudnn(by))
         wc_case_about(c, by);
     /* Others may ask whether there is a GPU, and continue without; or, as cuSPARSELt does, for a
