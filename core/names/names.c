@@ -8,7 +8,7 @@ static const struct {
     const char *stem;
     enum numbered numbered;
 } cuda_dependencies[] = {
-#define CUDA_DEPENDENCY(stem, numbered) {stem, numbered},
+#define CUDA_DEPENDENCY(stem, numbered, hint) {stem, numbered},
 #include "core/knowledge/names.def"
 };
 
