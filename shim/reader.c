@@ -59,7 +59,7 @@ static bool open_file(WC_UNUSED void *ctx, const char *path, struct wc_library *
     open_views++;
     wc_library_begin(out, path);
     enum wc_elf_error error =
-        wc_elf_from_pieces(&v->image, v->bytes, v->blocks.size, 0, view_fetch, v);
+        wc_elf_from_pieces(&v->image, v->bytes, v->blocks.size, view_fetch, v);
     out->image = error || v->blocks.damaged ? NULL : &v->image;
     return true;
 }

@@ -19,7 +19,6 @@ enum wc_elf_error {
     WC_ELF_TRUNCATED,   /* headers or segments reach beyond the end */
     WC_ELF_WRONG_CLASS, /* not 64 bit */
     WC_ELF_WRONG_BYTE_ORDER,
-    WC_ELF_WRONG_MACHINE, /* only for files, when a machine was asked for */
     WC_ELF_NO_DYNAMIC,
     WC_ELF_MALFORMED
 };
@@ -81,9 +80,9 @@ enum wc_elf_error wc_elf_from_elsewhere(struct wc_elf_image *e, uint64_t base,
                                         const Elf64_Phdr *phdr, size_t phnum, const void *bytes,
                                         uint64_t low, size_t n, wc_elf_fetch *fetch, void *owner);
 /* A file of n bytes, which fetch reads on demand into `bytes`; fetch NULL: all bytes are there. The
- * image keeps pointing into `bytes`. machine 0: any. */
+ * image keeps pointing into `bytes`. */
 enum wc_elf_error wc_elf_from_pieces(struct wc_elf_image *e, const void *bytes, size_t n,
-                                     uint16_t machine, wc_elf_fetch *fetch, void *owner);
+                                     wc_elf_fetch *fetch, void *owner);
 
 /* The rest of a PT_NOTE segment: n readable bytes. */
 struct wc_elf_notes {
@@ -111,7 +110,7 @@ struct wc_elf_symbol {
     const char *version_file; /* imports: the file of the verneed entry; else NULL */
     uint64_t value, size;     /* value: link-time address */
     unsigned type;
-    bool defined, hidden_version, weak;
+    bool defined, weak;
 };
 /* False: index out of range or damaged entry. */
 bool wc_elf_symbol_at(const struct wc_elf_image *e, uint32_t index, struct wc_elf_symbol *out);

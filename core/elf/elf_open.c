@@ -126,7 +126,7 @@ enum wc_elf_error wc_elf_from_elsewhere(struct wc_elf_image *e, uint64_t base,
     return read_mapped(e, (uintptr_t)bytes - low, phdr, phnum);
 }
 
-static enum wc_elf_error check_header(const struct wc_elf_image *e, uint16_t machine) {
+static enum wc_elf_error check_header(const struct wc_elf_image *e) {
     const unsigned char *bytes = e->file;
     size_t n = e->file_size;
     if (n == 0)
@@ -144,8 +144,6 @@ static enum wc_elf_error check_header(const struct wc_elf_image *e, uint16_t mac
     if (n < sizeof(Elf64_Ehdr))
         return WC_ELF_TRUNCATED;
     const Elf64_Ehdr h = WC_LAX_AT(Elf64_Ehdr, bytes);
-    if (machine && h.e_machine != machine)
-        return WC_ELF_WRONG_MACHINE;
     if (h.e_phnum && h.e_phentsize != sizeof(Elf64_Phdr))
         return WC_ELF_MALFORMED;
     size_t size = h.e_phnum * sizeof(Elf64_Phdr);
@@ -155,9 +153,9 @@ static enum wc_elf_error check_header(const struct wc_elf_image *e, uint16_t mac
 }
 
 enum wc_elf_error wc_elf_from_pieces(struct wc_elf_image *e, const void *bytes, size_t n,
-                                     uint16_t machine, wc_elf_fetch *fetch, void *owner) {
+                                     wc_elf_fetch *fetch, void *owner) {
     begin_image(e, 0, bytes, n, fetch, owner);
-    enum wc_elf_error error = check_header(e, machine);
+    enum wc_elf_error error = check_header(e);
     if (error)
         return error;
     const Elf64_Ehdr h = WC_LAX_AT(Elf64_Ehdr, e->file);

@@ -139,7 +139,7 @@ bool wc_elf_symbol_at(const struct wc_elf_image *e, uint32_t index, struct wc_el
     if (!name)
         return false;
     const Elf64_Sym s = read_symbol(e, index);
-    unsigned version = version_index(e, index);
+    const unsigned version = version_index(e, index) & ~HIDDEN;
     out->name = name;
     out->version = out->version_file = NULL;
     out->value = s.st_value;
@@ -147,8 +147,6 @@ bool wc_elf_symbol_at(const struct wc_elf_image *e, uint32_t index, struct wc_el
     out->type = ELF64_ST_TYPE(s.st_info);
     out->weak = ELF64_ST_BIND(s.st_info) == STB_WEAK;
     out->defined = s.st_shndx != SHN_UNDEF;
-    out->hidden_version = out->defined && (version & HIDDEN);
-    version &= ~HIDDEN;
     if (version > LOCAL_OR_GLOBAL && out->defined)
         out->version = defined_version(e, version);
     /* A program's copy of a library's variable is defined under the version it demands. */

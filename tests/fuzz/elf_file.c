@@ -24,12 +24,12 @@ static bool fetch(void *owner, uint64_t offset, uint64_t n) {
 }
 
 static void ask_pieces(const struct wc_elf_image *whole, enum wc_elf_error error,
-                       const uint8_t *data, size_t size, uint16_t machine) {
+                       const uint8_t *data, size_t size) {
     static struct wc_elf_image e;
     struct pieces p = {data, malloc(size + !size), size};
     MUST(p.copy);
     ASAN_POISON_MEMORY_REGION(p.copy, size);
-    MUST(wc_elf_from_pieces(&e, p.copy, size, machine, fetch, &p) == error);
+    MUST(wc_elf_from_pieces(&e, p.copy, size, fetch, &p) == error);
     if (error == WC_ELF_OK) {
         ask_everything(&e);
         MUST(e.symbols == whole->symbols && e.first_defined == whole->first_defined);
@@ -42,11 +42,10 @@ static void ask_pieces(const struct wc_elf_image *whole, enum wc_elf_error error
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static struct wc_elf_image e;
-    uint16_t machine = size && data[size - 1] & 1 ? EM_X86_64 : 0;
-    enum wc_elf_error error = wc_elf_from_pieces(&e, data, size, machine, NULL, NULL);
+    enum wc_elf_error error = wc_elf_from_pieces(&e, data, size, NULL, NULL);
     MUST(error <= WC_ELF_MALFORMED);
     if (error == WC_ELF_OK)
         ask_everything(&e);
-    ask_pieces(&e, error, data, size, machine);
+    ask_pieces(&e, error, data, size);
     return 0;
 }

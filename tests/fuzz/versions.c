@@ -72,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     unsigned char *scratch = malloc(SCRATCH);
     MUST(file && scratch);
     memcpy(file, data, c.size);
-    bool good = wc_elf_from_pieces(&e, file, c.size, 0, NULL, NULL) == WC_ELF_OK;
+    bool good = wc_elf_from_pieces(&e, file, c.size, NULL, NULL) == WC_ELF_OK;
     struct wc_identity id;
     wc_identify(&files, path, good ? &e : NULL, how & 16, scratch, SCRATCH, &id);
     check(id.version, id.version_source != WC_version_source_UNKNOWN);

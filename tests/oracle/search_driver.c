@@ -158,7 +158,7 @@ static void use_system(const char *loader, const char *minor) {
     struct wc_elf_image image;
     size_t n = 0;
     if (!file_read(NULL, loader, 0, bytes, sizeof bytes, &n) ||
-        wc_elf_from_pieces(&image, bytes, n, 0, NULL, NULL) != WC_ELF_OK)
+        wc_elf_from_pieces(&image, bytes, n, NULL, NULL) != WC_ELF_OK)
         exit(2);
     wc_search_system_read(&system, (unsigned)atoi(minor), (const char *)getauxval(AT_PLATFORM),
                           getauxval(AT_HWCAP), &image);

@@ -58,7 +58,7 @@ static void end_library(void) {
     elf_symbol_table(&made);
     elf_gnu_hash(&made, made.first_defined ? (uint32_t)made.first_defined : 1);
     elf_end(&made, 0, 0);
-    assert_int_equal(wc_elf_from_pieces(&image, made.bytes, made.n, 0, NULL, NULL), WC_ELF_OK);
+    assert_int_equal(wc_elf_from_pieces(&image, made.bytes, made.n, NULL, NULL), WC_ELF_OK);
 }
 
 static void identify(const char *path, bool with_image, bool facade) {

@@ -164,7 +164,7 @@ static void directories_are_printable(void **state) {
     elf_put(&made, texts, sizeof texts, 1);
     elf_symbol_table(&made);
     elf_end(&made, 0, 0);
-    assert_int_equal(wc_elf_from_pieces(&e, made.bytes, made.n, EM_X86_64, NULL, NULL), WC_ELF_OK);
+    assert_int_equal(wc_elf_from_pieces(&e, made.bytes, made.n, NULL, NULL), WC_ELF_OK);
     wc_search_system_of(&system, &processor, 40, NULL, 0, &e);
     assert_string_equal(system.defaults[0], "/lib64/");
     assert_string_equal(system.defaults[1], "/usr/lib64/");

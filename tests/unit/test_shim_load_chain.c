@@ -34,7 +34,7 @@ static void see(const char *path, const char *soname, int first, int count) {
         elf_dynamic(&maker, DT_NEEDED, elf_string(&maker, needed));
     }
     elf_end(&maker, 0, 0);
-    assert_int_equal(wc_elf_from_pieces(&image, maker.bytes, maker.n, 0, NULL, NULL), WC_ELF_OK);
+    assert_int_equal(wc_elf_from_pieces(&image, maker.bytes, maker.n, NULL, NULL), WC_ELF_OK);
     load_chain_see(&info, &image);
 }
 

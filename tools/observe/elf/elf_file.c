@@ -199,7 +199,7 @@ struct elf_file *elf_file_open(const struct disk *disk, const char *path, bool o
         sigaction(SIGBUS, &action, NULL);
         f->older = mapped;
         mapped = f;
-        l->error = wc_elf_from_pieces(&l->image, f->bytes, f->size, 0, fetch_file, f);
+        l->error = wc_elf_from_pieces(&l->image, f->bytes, f->size, fetch_file, f);
     }
     read_image(l, other);
     return l;
