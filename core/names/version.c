@@ -183,8 +183,11 @@ static bool parse_clause(const char *s, size_t n, enum wc_spec_op *op, struct wc
     return used && (*op != WC_COMPATIBLE || v->minor >= 0); /* PEP 440: ~= needs two fields */
 }
 
-bool wc_spec_parse(const char *s, size_t n, struct wc_spec *out) {
+bool wc_spec_read(const char *s, struct wc_spec *out) {
+    size_t n = s ? wc_str_length(s) : 0;
     out->n = 0;
+    if (!s)
+        return false;
     trim(&s, &n);
     if (n >= 2 && s[0] == '(' && s[n - 1] == ')') { /* the style of metadata 1.x */
         s++;
@@ -207,10 +210,6 @@ bool wc_spec_parse(const char *s, size_t n, struct wc_spec *out) {
         n -= end;
     }
     return true;
-}
-
-bool wc_spec_read(const char *text, struct wc_spec *out) {
-    return text && wc_spec_parse(text, wc_str_length(text), out);
 }
 
 /* ---- does a version satisfy them ---- */

@@ -67,9 +67,9 @@ struct wc_spec {
 
 enum wc_answer { WC_NO, WC_YES, WC_UNKNOWN };
 
-/* "<10.0,>=9.8", "==9.26.0.51", "~=9.0", "9.1" (bare: that prefix). False: not understood. */
-bool wc_spec_parse(const char *s, size_t n, struct wc_spec *out);
-bool wc_spec_read(const char *text, struct wc_spec *out); /* all of it; false of NULL, too */
+/* "<10.0,>=9.8", "==9.26.0.51", "~=9.0", "9.1" (bare: that prefix). False: not understood, or NULL.
+ */
+bool wc_spec_read(const char *s, struct wc_spec *out);
 /* UNKNOWN when the fields that v lacks could decide either way. A clause with more fields than the
  * three that cuDNN itself reveals (the wheel's fourth, its build) is compared in three when v has
  * no build. */

@@ -84,14 +84,14 @@ static void add_required(struct asking *a, const struct package *p, const char *
     struct wc_spec parsed;
     struct wc_metadata_demand *d;
     const size_t mark = a->r->memory.used;
-    if (!q->spec_length || q->spec_length >= sizeof d->spec ||
-        !wc_spec_parse(q->spec, q->spec_length, &parsed) || !parsed.n)
+    if (!q->spec_length || q->spec_length >= sizeof d->spec)
         return;
     d = begin(a, p, site ? "METADATA" : "conda package", path);
-    if (!d)
+    if (d)
+        wc_mem_copy(d->spec, q->spec, q->spec_length);
+    if (!d || !wc_spec_read(d->spec, &parsed) || !parsed.n)
         return;
     d->kind = WC_demand_kind_REQUIRED;
-    wc_mem_copy(d->spec, q->spec, q->spec_length);
     if (q->name_length < sizeof d->package)
         wc_mem_copy(d->package, q->name, q->name_length);
     if (q->marker && wc_str_find(q->marker, "extra"))

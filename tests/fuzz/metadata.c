@@ -19,7 +19,7 @@ static void check(const struct wc_metadata_demand *d) {
     MUST(ENDED(d->framework_version) && ENDED(d->source) && ENDED(d->source_path));
     MUST(d->built[0] == 0 || wc_version_parse(d->built, strlen(d->built), &v));
     MUST(d->kind != WC_demand_kind_BUILT || d->built[0] || d->by_file);
-    MUST(d->kind != WC_demand_kind_REQUIRED || wc_spec_parse(d->spec, strlen(d->spec), &spec));
+    MUST(d->kind != WC_demand_kind_REQUIRED || wc_spec_read(d->spec, &spec));
 }
 
 static void check_identity(const struct wc_identity *id) {

@@ -39,7 +39,7 @@ static const char *check(const char *rule, const char *built, const char *runtim
 static const char *accepts(const char *text, const char *version) {
     static const char *const words[] = {[WC_NO] = "no", [WC_YES] = "yes", [WC_UNKNOWN] = "unknown"};
     struct wc_spec spec;
-    if (!wc_spec_parse(text, strlen(text), &spec))
+    if (!wc_spec_read(text, &spec))
         return "refused";
     return words[wc_spec_accepts(&spec, version_of(version))];
 }

@@ -214,7 +214,7 @@ static void comparing_counts_unknown_as_0_and_agreeing_ignores_it(void **state) 
 
 static struct wc_spec spec_of(const char *text) {
     struct wc_spec spec;
-    if (!wc_spec_parse(text, strlen(text), &spec))
+    if (!wc_spec_read(text, &spec))
         fail_msg("not understood: \"%s\"", text);
     return spec;
 }
@@ -249,7 +249,7 @@ static void what_is_not_a_set_is_refused(void **state) {
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct wc_spec spec;
-        if (wc_spec_parse(texts[i], strlen(texts[i]), &spec))
+        if (wc_spec_read(texts[i], &spec))
             fail_msg("understood: \"%s\"", texts[i]);
         assert_int_equal(spec.n, 0);
     }

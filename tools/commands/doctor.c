@@ -194,7 +194,7 @@ static void check_variables(void) {
         if (value && !strstr(strchr(row->fix, ':') + 1, word))
             add("variables", CHECK_WARNING, row->fix, "%s=%s is not understood", row->name, value);
     }
-    if (version && !(*version && wc_spec_parse(version, strlen(version), &spec)))
+    if (version && !(*version && wc_spec_read(version, &spec)))
         add("variables", CHECK_WARNING, "it takes a version: 9.1, '>=9.8,<10', 90800",
             "WHICHCUDNN_EXPECT=%s is not understood", version);
     if (disabled && strcmp(disabled, "1") == 0)

@@ -36,7 +36,7 @@ static bool take_expectation(const char *value) {
     struct wc_spec spec;
 
     run.expect = value;
-    if (*value && wc_spec_parse(value, strlen(value), &spec))
+    if (*value && wc_spec_read(value, &spec))
         return true;
     complain("--expect takes a version such as 9.1, '>=9.8,<10' or 90800, not %s", value);
     return false;
