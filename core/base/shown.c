@@ -165,8 +165,7 @@ size_t wc_columns(const char *s) {
     return wc_columns_n(s, wc_str_length(s));
 }
 
-/* Bytes of the first n characters. */
-static size_t bytes_of(const char *s, size_t n) {
+size_t wc_bytes_of(const char *s, size_t n) {
     size_t i = 0;
 
     while (s[i] && (n > 0 || wc_utf8_continues(s[i])))
@@ -190,8 +189,8 @@ void wc_text_add_shortened(struct wc_text *t, const char *s, size_t width) {
         if (all <= width) {
             wc_text_add(t, s);
         } else { /* without the middle of the last name */
-            wc_text_add_n(t, s, bytes_of(s, kept / 2));
-            wc_text_format(t, "%s%s", GAP, s + bytes_of(s, all - (kept - kept / 2)));
+            wc_text_add_n(t, s, wc_bytes_of(s, kept / 2));
+            wc_text_format(t, "%s%s", GAP, s + wc_bytes_of(s, all - (kept - kept / 2)));
         }
     } else if (head + GAP_LENGTH + wc_columns(tail) > width) {
         wc_text_format(t, "%s%s", GAP, tail);

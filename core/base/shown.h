@@ -28,6 +28,8 @@ void wc_text_add_shown(struct wc_text *t, const char *s); /* NULL adds nothing *
 size_t wc_columns(const char *s);
 /* The same of the first n bytes of s. */
 size_t wc_columns_n(const char *s, size_t n);
+/* Bytes of its first n characters. */
+size_t wc_bytes_of(const char *s, size_t n);
 /* Adds s in at most `width` columns (at least 8): leaves whole directories out of its middle, then
  * characters. */
 void wc_text_add_shortened(struct wc_text *t, const char *s, size_t width);

@@ -40,15 +40,6 @@ static size_t line_length(const char *s, size_t width, bool command) {
     return columns <= width || best == 0 ? n : best;
 }
 
-static void put_cut(struct wc_text *out, const char *s, size_t width) {
-    size_t n = 0, columns = 0;
-
-    for (; s[n] && columns + wc_columns_n(s + n, 1) <= width - 3; n++)
-        columns += wc_columns_n(s + n, 1);
-    wc_text_add_n(out, s, n);
-    wc_text_add(out, "...");
-}
-
 /* The rest of a line from `column` on, and more of them behind `hang`, `most` in all. out NULL:
  * nothing is put. Returns how many there are. */
 static size_t put_lines(struct wc_text *out, const char *s, size_t column, size_t hang, size_t most,
@@ -60,7 +51,7 @@ static size_t put_lines(struct wc_text *out, const char *s, size_t column, size_
                                           : line_length(s, width - (command ? 2 : 0), command);
         bool cut = !command && (wc_columns_n(s, n) > width || (lines == most && s[n]));
         if (out && cut)
-            put_cut(out, s, width);
+            wc_text_format(out, "%.*s...", (int)wc_bytes_of(s, width - 3), s);
         else if (out)
             wc_text_add_n(out, s, n - (n > 0 && s[n] && s[n - 1] == ' '));
         for (s += n; *s == ' ';)
