@@ -23,10 +23,9 @@ static enum wc_name_kind kind_of_stem(const char *stem, size_t n) {
         return WC_NAME_DRIVER;
     if (n > 6 && is_word(stem, 6, "cudnn_"))
         return WC_NAME_PART;
-    WC_EACH_ROW(row, cuda_dependencies)
-        if (is_word(stem, n, row->stem))
-            return WC_NAME_CUDA_DEPENDENCY;
-    return WC_NAME_OTHER;
+    return WC_ANY(row, WC_ROWS(cuda_dependencies), is_word(stem, n, row->stem))
+               ? WC_NAME_CUDA_DEPENDENCY
+               : WC_NAME_OTHER;
 }
 
 struct wc_name wc_name_read(const char *name) {
@@ -80,11 +79,9 @@ int32_t wc_name_major(const char *name) {
 
 int32_t wc_name_cuda(const char *name) {
     struct wc_name n = wc_name_read(name);
-    WC_EACH_ROW(row, cuda_dependencies)
-        if (n.kind == WC_NAME_CUDA_DEPENDENCY && row->numbered == BY_CUDA &&
-            wc_str_same(n.part, row->stem))
-            return n.version.major;
-    return -1;
+    bool by_cuda = WC_ANY(row, WC_ROWS(cuda_dependencies),
+                          row->numbered == BY_CUDA && wc_str_same(n.part, row->stem));
+    return n.kind == WC_NAME_CUDA_DEPENDENCY && by_cuda ? n.version.major : -1;
 }
 
 bool wc_name_fits(const char *asked, const char *path, const char *soname) {

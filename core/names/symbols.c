@@ -50,12 +50,8 @@ const char *wc_function_name(int function) {
 }
 
 struct wc_version wc_function_first(int function) {
-    if (!is_listed(function))
-        return WC_VERSION_NONE;
-    struct wc_version v = release_at(rows[function].first);
-    if (v.patch < 0)
-        v.patch = 0;
-    return v;
+    return is_listed(function) ? wc_version_filled(release_at(rows[function].first), 0, 0)
+                               : WC_VERSION_NONE;
 }
 
 struct wc_version wc_function_last(int function) {

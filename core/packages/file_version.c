@@ -215,10 +215,7 @@ static const struct {
 };
 
 bool wc_version_is_claim(enum wc_version_source source) {
-    WC_EACH_ROW(row, sources)
-        if (row->source == source)
-            return row->where == BESIDE;
-    return false;
+    return WC_ANY(row, WC_ROWS(sources), row->source == source && row->where == BESIDE);
 }
 
 /* The first source that knows major, minor and patch; NONE and UNKNOWN: none does. */

@@ -230,14 +230,11 @@ static bool in_debian(struct wc_reading *r, const char *path, char *stem, struct
 static bool in_rpm(struct wc_reading *r, const char *path, struct wc_identity *out) {
     if (!(wc_str_starts(path, "/usr/lib64/") || wc_str_starts(path, "/usr/lib/") ||
           wc_str_starts(path, "/lib64/")) ||
-        wc_reading_exists(r, DPKG "/status"))
+        wc_reading_exists(r, DPKG "/status") ||
+        !WC_ANY(database, WC_ROWS(rpm_databases), wc_reading_exists(r, *database)))
         return false;
-    WC_EACH_ROW(database, rpm_databases)
-        if (wc_reading_exists(r, *database)) {
-            set(out, WC_installation_kind_RPM, "", "", path, wc_dir_length(path));
-            return true;
-        }
-    return false;
+    set(out, WC_installation_kind_RPM, "", "", path, wc_dir_length(path));
+    return true;
 }
 
 /* ---- what a container's runtime put over the image's files ---- */

@@ -125,9 +125,8 @@ static bool see_line(void *ctx, const char *line) {
     bool for_another_system = !wc_str_find(marker, "!=") &&
                               (wc_str_find(marker, "win32") || wc_str_find(marker, "Windows") ||
                                wc_str_find(marker, "arwin"));
-    if ((wc_str_starts(q.normal, "nvidia_cudnn_cu") ||
-         wc_str_starts(q.normal, "nvidia_cudnn_jit_cu")) &&
-        !for_another_system && !(of->a->site && wc_str_find(marker, "extra")))
+    if (wc_is_cudnn_package(WC_installation_kind_WHEEL, q.normal) && !for_another_system &&
+        !(of->a->site && wc_str_find(marker, "extra")))
         add_required(of->a, of->p, of->site, of->path, &q);
     return of->a->n < of->a->most;
 }
@@ -199,10 +198,8 @@ static bool consider_copy(void *arg, const char *name) {
     struct wc_name read = wc_name_read(name);
     if (!wc_kind_is_cudnn(read.kind))
         return true;
-    int worth = read.kind == WC_NAME_FACADE;
-    WC_EACH_ROW(part, answering)
-        if (wc_str_compare(read.part, *part) == 0)
-            worth = 2;
+    bool answers = WC_ANY(part, WC_ROWS(answering), wc_str_same(read.part, *part));
+    int worth = answers ? 2 : read.kind == WC_NAME_FACADE;
     if (worth > best->worth && wc_str_length(name) < sizeof best->name) {
         wc_str_copy(best->name, sizeof best->name, name);
         best->worth = worth;

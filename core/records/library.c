@@ -52,17 +52,13 @@ bool wc_library_read(struct wc_library *l, const struct wc_elf_image *e, const c
 }
 
 enum wc_role wc_library_role(const struct wc_library *l) {
-    switch (l->name.kind) {
-    case WC_NAME_FACADE:
-        return WC_role_FACADE;
-    case WC_NAME_PART:
-        return WC_role_PART;
-    case WC_NAME_CUDA_DEPENDENCY:
-    case WC_NAME_DRIVER:
-        return WC_role_CUDA_DEPENDENCY;
-    default:
-        return l->framework && !l->imports && !l->defines ? WC_role_OTHER : WC_role_HOST;
-    }
+    static const enum wc_role roles[] = {[WC_NAME_FACADE] = WC_role_FACADE,
+                                         [WC_NAME_PART] = WC_role_PART,
+                                         [WC_NAME_CUDA_DEPENDENCY] = WC_role_CUDA_DEPENDENCY,
+                                         [WC_NAME_DRIVER] = WC_role_CUDA_DEPENDENCY};
+    if (l->name.kind != WC_NAME_OTHER)
+        return roles[l->name.kind];
+    return l->framework && !l->imports && !l->defines ? WC_role_OTHER : WC_role_HOST;
 }
 
 bool wc_library_is_cudnn(const struct wc_library *l) {
