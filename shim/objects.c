@@ -170,7 +170,7 @@ static int demanded_major(const struct wc_elf_image *e) {
 
 /* The major of a cuDNN library: by SONAME (as wc_name_major), symbol version or file name. */
 static int own_major(const struct wc_elf_image *e, const char *path) {
-    const char *const sources[] = {wc_elf_soname(e), wc_elf_defined_symbol_version(e), path};
+    const char *const sources[] = {e->soname, wc_elf_defined_symbol_version(e), path};
     WC_EACH_ROW(text, sources) {
         struct wc_name name = wc_name_read(*text);
         if (name.version.major > 0)
@@ -198,7 +198,7 @@ static struct object *object_for(const struct dl_phdr_info *info, const struct w
     o->asked_version = WC_VERSION_NONE;
     o->program = !info->dlpi_name || !info->dlpi_name[0];
     o->l.path = objects_path_of(info);
-    o->soname = wc_arena_string(&memory_arena, wc_elf_soname(e));
+    o->soname = wc_arena_string(&memory_arena, e->soname);
     return o;
 }
 

@@ -178,7 +178,7 @@ static void note_answer(const struct dl_phdr_info *info, void *argument) {
     struct request *r = argument;
     struct wc_elf_image e;
     r->answered = r->answered || wc_name_fits(r->name, info->dlpi_name, NULL) ||
-                  (listed_image_asked(info, &e) && wc_name_fits(r->name, "", wc_elf_soname(&e)));
+                  (listed_image_asked(info, &e) && wc_name_fits(r->name, "", e.soname));
 }
 
 static void look_at(const struct walk *w) {

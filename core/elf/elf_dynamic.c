@@ -20,7 +20,7 @@ static uint64_t link_time(const struct wc_elf_image *e, uint64_t address) {
 }
 
 struct raw {
-    uint64_t relacount, relaent, syment;
+    uint64_t relacount, relaent, syment, soname, rpath, runpath;
 };
 
 #define TAKE(tag, field, value)                                                                    \
@@ -51,9 +51,9 @@ static void take_entry(struct wc_elf_image *e, struct raw *raw, const Elf64_Dyn 
         TAKE(DT_DEBUG, e->program, true);
         TAKE(DT_INIT, e->init, link_time(e, v));
         TAKE(DT_FINI, e->fini, link_time(e, v));
-        TAKE(DT_SONAME, e->soname, v);
-        TAKE(DT_RPATH, e->rpath, v);
-        TAKE(DT_RUNPATH, e->runpath, v);
+        TAKE(DT_SONAME, raw->soname, v);
+        TAKE(DT_RPATH, raw->rpath, v);
+        TAKE(DT_RUNPATH, raw->runpath, v);
         TAKE(DT_FLAGS, e->flags, v);
         TAKE(DT_FLAGS_1, e->flags_1, v);
         TAKE(DT_BIND_NOW, e->bind_now, true);
@@ -87,13 +87,12 @@ static Elf64_Dyn entry_at(const unsigned char *table, size_t i) {
 }
 
 enum wc_elf_error wc_elf_read_dynamic(struct wc_elf_image *e, uint64_t vaddr, uint64_t size) {
-    struct raw raw = {0, 0, 0};
+    struct raw raw = {.soname = UINT64_MAX, .rpath = UINT64_MAX, .runpath = UINT64_MAX};
     Elf64_Dyn d;
     uint64_t room = wc_elf_room(e, vaddr), most = (size < room ? size : room) / sizeof d;
     if (!room)
         return WC_ELF_MALFORMED;
     e->dynamic = vaddr;
-    e->soname = e->rpath = e->runpath = UINT64_MAX;
     most = most < MOST_ENTRIES ? most : MOST_ENTRIES;
     const unsigned char *table = wc_elf_at(e, vaddr, most * sizeof d);
     for (; table && e->dynamic_entries < most; e->dynamic_entries++) {
@@ -112,23 +111,14 @@ enum wc_elf_error wc_elf_read_dynamic(struct wc_elf_image *e, uint64_t vaddr, ui
     /* A string table that ends with a NUL needs no search for one at each string. */
     while (e->strsz && e->string_table[e->strsz - 1])
         e->strsz--;
+    e->soname = wc_elf_string(e, raw.soname);
+    e->rpath = wc_elf_string(e, raw.rpath);
+    e->runpath = wc_elf_string(e, raw.runpath);
     if (raw.syment && raw.syment != sizeof(Elf64_Sym))
         return WC_ELF_MALFORMED;
     wc_elf_count_symbols(e);
     open_all_relocs(e, &raw);
     return WC_ELF_OK;
-}
-
-const char *wc_elf_soname(const struct wc_elf_image *e) {
-    return wc_elf_string(e, e->soname);
-}
-
-const char *wc_elf_rpath(const struct wc_elf_image *e) {
-    return wc_elf_string(e, e->rpath);
-}
-
-const char *wc_elf_runpath(const struct wc_elf_image *e) {
-    return wc_elf_string(e, e->runpath);
 }
 
 const char *wc_elf_needed(const struct wc_elf_image *e, size_t i) {

@@ -44,7 +44,7 @@ struct wc_elf_image {
     uint64_t dynamic, symtab, strtab, strsz, hash, gnu_hash, versym, verdef, verneed;
     uint64_t rela, relasz, jmprel, pltrelsz, relr, pltgot;
     uint64_t init, fini, flags, flags_1;
-    uint64_t soname, rpath, runpath; /* offsets into strtab; beyond its end: absent */
+    const char *soname, *rpath, *runpath; /* NULL: none */
     bool bind_now;
     bool program;           /* has DT_DEBUG: an executable */
     uint32_t symbols;       /* number of .dynsym entries */
@@ -98,9 +98,6 @@ const unsigned char *wc_elf_next_note(struct wc_elf_notes *rest, const char owne
 const void *wc_elf_at(const struct wc_elf_image *e, uint64_t vaddr, size_t n);
 /* A NUL-terminated string of .dynstr that ends inside it, else NULL. */
 const char *wc_elf_string(const struct wc_elf_image *e, uint64_t offset);
-const char *wc_elf_soname(const struct wc_elf_image *e); /* NULL: none */
-const char *wc_elf_rpath(const struct wc_elf_image *e);
-const char *wc_elf_runpath(const struct wc_elf_image *e);
 /* i-th DT_NEEDED name, NULL past the last. */
 const char *wc_elf_needed(const struct wc_elf_image *e, size_t i);
 

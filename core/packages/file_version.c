@@ -27,7 +27,7 @@ struct version_query {
 /* The major that symbol version, SONAME and name contain; -1: none does. */
 static int32_t major_by_names(const struct wc_elf_image *image, const char *path) {
     const char *const names[] = {image ? wc_elf_defined_symbol_version(image) : NULL,
-                                 image ? wc_elf_soname(image) : NULL, path};
+                                 image ? image->soname : NULL, path};
     WC_EACH_ROW(text, names) {
         struct wc_name name = wc_name_read(*text);
         if (wc_kind_is_cudnn(name.kind) && wc_version_known(name.version))
@@ -271,7 +271,7 @@ void wc_identify(const struct wc_files *files, const char *path, const struct wc
     wc_installation_of(&r, path, out, &q.package);
     enum wc_name_kind kind = wc_name_kind_of(path);
     if (kind == WC_NAME_OTHER && image)
-        kind = wc_name_kind_of(wc_elf_soname(image));
+        kind = wc_name_kind_of(image->soname);
     if (facade || wc_kind_is_cudnn(kind)) {
         q.major = major_by_names(image, path);
         out->version = file_version(&q, &out->version_source);

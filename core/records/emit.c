@@ -77,10 +77,10 @@ void wc_emit_object(const struct wc_sink *to, const struct wc_library *l,
         for (size_t i = 0; o->needed.n < WC_NEEDED_MOST && (name = wc_elf_needed(e, i)); i++)
             if (!is_everywhere(name))
                 needed[o->needed.n++] = name;
-        o->soname = wc_elf_soname(e);
+        o->soname = e->soname;
         o->symbol_version = wc_elf_defined_symbol_version(e);
-        o->rpath = wc_elf_rpath(e);
-        o->runpath = wc_elf_runpath(e);
+        o->rpath = e->rpath;
+        o->runpath = e->runpath;
         o->build_id = format_hexadecimal(e->build_id, e->build_id_size, build_id, sizeof build_id);
     }
     if (l->base != WC_NO_ADDRESS) {
@@ -139,7 +139,7 @@ void wc_emit_file(const struct wc_sink *to, const struct wc_library *l,
     f->content = wc_str_or_null(check->what);
     f->size = check->size;
     f->needs = check->needs;
-    f->soname = l->image ? wc_elf_soname(l->image) : NULL;
+    f->soname = l->image ? l->image->soname : NULL;
     if (l->identity)
         SET_INSTALLATION(f, l->identity);
     if (l->identity && l->image)
@@ -181,7 +181,7 @@ static void identify_candidate(struct wc_replay *r, const struct wc_reader *read
         l.image = NULL;
     wc_identify(r->files, c->real_path ? c->real_path : c->path, l.image, true, reader->scratch,
                 reader->scratch_size, &r->identity);
-    wc_str_copy(r->soname, sizeof r->soname, l.image ? wc_elf_soname(l.image) : NULL);
+    wc_str_copy(r->soname, sizeof r->soname, l.image ? l.image->soname : NULL);
     reader->close(reader->ctx);
     c->soname = wc_str_or_null(r->soname);
     SET_VERSION(c, &r->identity, r->version);

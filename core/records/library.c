@@ -34,7 +34,7 @@ int wc_next_import(const struct wc_elf_image *e, uint32_t *at, struct wc_elf_sym
 }
 
 bool wc_library_read(struct wc_library *l, const struct wc_elf_image *e, const char *path) {
-    const char *const names[] = {path, wc_elf_soname(e), wc_elf_defined_symbol_version(e)};
+    const char *const names[] = {path, e->soname, wc_elf_defined_symbol_version(e)};
     struct wc_elf_symbol s;
     uint32_t at = 0;
     l->name.kind = WC_NAME_OTHER;

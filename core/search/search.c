@@ -315,9 +315,9 @@ static void try_list(struct search *s, enum wc_search_rule rule, const char *tex
 
 void wc_search_object_read(struct wc_search_object *o, const struct wc_elf_image *e,
                            struct wc_arena *arena) {
-    o->rpath = wc_arena_string(arena, wc_elf_rpath(e));
-    o->runpath = wc_arena_string(arena, wc_elf_runpath(e));
-    o->soname = wc_arena_string(arena, wc_elf_soname(e));
+    o->rpath = wc_arena_string(arena, e->rpath);
+    o->runpath = wc_arena_string(arena, e->runpath);
+    o->soname = wc_arena_string(arena, e->soname);
     o->no_default = (e->flags_1 & DF_1_NODEFLIB) != 0;
 }
 

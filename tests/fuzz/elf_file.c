@@ -33,7 +33,7 @@ static void ask_pieces(const struct wc_elf_image *whole, enum wc_elf_error error
     if (error == WC_ELF_OK) {
         ask_everything(&e);
         MUST(e.symbols == whole->symbols && e.first_defined == whole->first_defined);
-        MUST(wc_str_same(wc_elf_soname(&e), wc_elf_soname(whole)));
+        MUST(wc_str_same(e.soname, whole->soname));
         MUST(wc_str_same(wc_elf_defined_symbol_version(&e), wc_elf_defined_symbol_version(whole)));
     }
     ASAN_UNPOISON_MEMORY_REGION(p.copy, size);

@@ -71,9 +71,9 @@ static inline void ask_bytes(const struct wc_elf_image *e) {
 static inline void ask_everything(const struct wc_elf_image *e) {
     MUST(e->loads <= WC_ELF_SEGMENTS && e->build_id_size <= sizeof e->build_id);
     MUST(e->first_defined <= e->symbols);
-    reads(wc_elf_soname(e));
-    reads(wc_elf_rpath(e));
-    reads(wc_elf_runpath(e));
+    reads(e->soname);
+    reads(e->rpath);
+    reads(e->runpath);
     for (size_t i = 0; i < TEXTS_MOST; i++)
         reads(wc_elf_needed(e, i));
     ask_symbols(e);

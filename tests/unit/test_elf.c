@@ -144,9 +144,9 @@ static void assert_made(const struct wc_elf_image *e) {
     assert_true(e->bind_now);
     assert_int_equal(e->relro_vaddr, e->dynamic);
     assert_int_equal(e->init, 0x1000);
-    assert_string_equal(wc_elf_soname(e), "libmade.so.1");
-    assert_string_equal(wc_elf_rpath(e), "$ORIGIN/../lib");
-    assert_string_equal(wc_elf_runpath(e), "/opt/lib");
+    assert_string_equal(e->soname, "libmade.so.1");
+    assert_string_equal(e->rpath, "$ORIGIN/../lib");
+    assert_string_equal(e->runpath, "/opt/lib");
     assert_string_equal(wc_elf_needed(e, 0), "libcudnn.so.9");
     assert_string_equal(wc_elf_needed(e, 1), "libc.so.6");
     assert_null(wc_elf_needed(e, 2));
@@ -392,7 +392,7 @@ static void an_empty_segment_is_no_damage(void **state) {
     make(GNU);
     elf_phdr(&made, 3, PT_LOAD, PF_R, 0, 0, 0);
     assert_int_equal(wc_elf_from_pieces(&e, made.bytes, made.n, NULL, NULL), WC_ELF_OK);
-    assert_string_equal(wc_elf_runpath(&e), "/opt/lib");
+    assert_string_equal(e.runpath, "/opt/lib");
 }
 
 /* As patchelf leaves a program with a new RPATH. */
@@ -410,9 +410,9 @@ static void a_table_goes_on_in_the_next_segment(void **state) {
         elf_phdr(&made, 3, PT_LOAD, PF_R | PF_W, last.offset, last.vaddr, last.filesz);
         assert_int_equal(wc_elf_from_pieces(&e, made.bytes, made.n, NULL, NULL), WC_ELF_OK);
         if (gap) /* not where the first one ends in the file */
-            assert_null(wc_elf_runpath(&e));
+            assert_null(e.runpath);
         else
-            assert_string_equal(wc_elf_runpath(&e), "/opt/lib");
+            assert_string_equal(e.runpath, "/opt/lib");
     }
 }
 
@@ -429,8 +429,8 @@ static void a_string_table_ends_at_its_last_nul(void **state) {
     d->d_un.d_val--;
     assert_int_equal(wc_elf_from_pieces(&e, made.bytes, made.n, NULL, NULL), WC_ELF_OK);
     assert_null(wc_elf_string(&e, last));
-    assert_null(wc_elf_runpath(&e));
-    assert_string_equal(wc_elf_rpath(&e), "$ORIGIN/../lib");
+    assert_null(e.runpath);
+    assert_string_equal(e.rpath, "$ORIGIN/../lib");
 }
 
 static void a_note_ends_with_its_segment(void **state) {
@@ -463,9 +463,9 @@ static size_t exercise(const struct wc_elf_image *e) {
         sum += r.symbol + r.type;
     for (size_t i = 0; i < e->dynamic_entries; i++)
         sum += (name = wc_elf_needed(e, i)) ? strlen(name) : 0;
-    sum += (name = wc_elf_soname(e)) ? strlen(name) : 0;
-    sum += (name = wc_elf_rpath(e)) ? strlen(name) : 0;
-    sum += (name = wc_elf_runpath(e)) ? strlen(name) : 0;
+    sum += (name = e->soname) ? strlen(name) : 0;
+    sum += (name = e->rpath) ? strlen(name) : 0;
+    sum += (name = e->runpath) ? strlen(name) : 0;
     sum += (name = wc_elf_defined_symbol_version(e)) ? strlen(name) : 0;
     sum += wc_elf_find_defined(e, "twice", &s) + wc_elf_find_defined(e, "nothing", &s);
     uint64_t at = 0;
@@ -492,7 +492,7 @@ static void what_cannot_be_read_is_not_there(void **state) {
             if (read_pieces(&e, &p, k) != WC_ELF_OK)
                 continue;
             exercise(&e);
-            if ((soname = wc_elf_soname(&e)))
+            if ((soname = e.soname))
                 assert_string_equal(soname, "libmade.so.1");
         }
         assert_int_equal(read_pieces(&e, &p, calls + 1), WC_ELF_OK);

@@ -210,7 +210,7 @@ static void a_library_is_read_through_it(void **state) {
     put_library("library");
     assert_true(view_open(&v, "library"));
     assert_int_equal(wc_elf_from_pieces(&e, v.bytes, v.blocks.size, view_fetch, &v), WC_ELF_OK);
-    assert_string_equal(wc_elf_soname(&e), "libmade.so.1");
+    assert_string_equal(e.soname, "libmade.so.1");
     assert_true(wc_elf_find_defined(&e, "cudnnCreate", &s));
     assert_false(v.blocks.damaged);
     view_close(&v);

@@ -158,7 +158,7 @@ static void read_image(struct elf_file *l, bool other) {
     } else {
         b->name = wc_name_read(b->path);
         if (b->name.kind == WC_NAME_OTHER)
-            b->name = wc_name_read(wc_elf_soname(&l->image));
+            b->name = wc_name_read(l->image.soname);
         b->framework = wc_framework_of(wc_library_file(b));
     }
     if (b->name.kind == WC_NAME_OTHER && b->real_path)

@@ -161,7 +161,7 @@ static bool is_preloaded(const struct inspection *in, const struct process_libra
     const struct wc_library *l = m->library;
 
     return wc_search_preload(loader_variable(in->process.environment, "LD_PRELOAD"), l->path,
-                             l->image ? wc_elf_soname(l->image) : NULL, out);
+                             l->image ? l->image->soname : NULL, out);
 }
 
 static void find_preloaded(struct inspection *in) {
@@ -203,7 +203,7 @@ static void find_openers(struct inspection *in) {
     EACH_POINTER(m, in->list.p, in->list.n) {
         struct process_library *found = NULL;
         const struct wc_elf_image *e = m->library->image;
-        const char *name = e ? wc_elf_soname(e) : NULL;
+        const char *name = e ? e->soname : NULL;
         size_t n = 0;
         if (!is_cudnn(m) || m->needed || !m->executable)
             continue;
@@ -245,7 +245,7 @@ static void find_wrappers(struct inspection *in) {
         uint64_t from = 0, at = 0;
         const void *mark = NULL;
 
-        if (l->image && wc_str_same(wc_elf_soname(l->image), WC_OWN_NAME))
+        if (l->image && wc_str_same(l->image->soname, WC_OWN_NAME))
             at = wc_elf_find_bytes(l->image, WC_WRAPPERS_MARK, sizeof(shim.mark), &from, SIZE_MAX);
         if (at && (mark = wc_elf_at(l->image, at, sizeof(shim))))
             memcpy(&shim, mark, sizeof(shim));
@@ -454,7 +454,7 @@ static void emit_all(struct inspection *in) {
     process_library_read(&in->list, &in->process);
     EACH_POINTER(m, in->list.p, in->list.n) {
         const struct wc_elf_image *e = m->library->image;
-        if (e && !in->glibc[0] && wc_str_same(wc_elf_soname(e), "libc.so.6"))
+        if (e && !in->glibc[0] && wc_str_same(e->soname, "libc.so.6"))
             wc_glibc_release(e, in->glibc);
     }
     emit_process(in);

@@ -304,7 +304,7 @@ struct process_library *process_library_program(const struct process_libraries *
 bool process_library_answers(const struct process_library *m, const char *name) {
     const struct wc_elf_image *e = m->library->image;
 
-    return wc_name_fits(name, m->library->path, e ? wc_elf_soname(e) : NULL);
+    return wc_name_fits(name, m->library->path, e ? e->soname : NULL);
 }
 
 /* ---- its file ---- */
