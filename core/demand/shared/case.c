@@ -11,15 +11,10 @@ struct wc_case *wc_case_begin(struct wc_diagnosis *d, const struct wc_object *o,
     struct wc_record empty;
 
     wc_record_begin(&empty, WC_KIND_finding);
-    c->d = d;
-    c->r = empty.u.finding;
+    *c = (struct wc_case){.d = d, .r = empty.u.finding};
     c->r.id = d->kind->id;
     c->r.object = o ? o->r.object : WC_NULL;
     c->r.host = host ? host->r.object : WC_NULL;
-    c->facts = 0;
-    c->more = 0;
-    c->effect = WC_EFFECT_FELT;
-    c->lost = c->on_disk = false;
     return c;
 }
 

@@ -186,24 +186,21 @@ void wc_case_library(struct wc_case *c, enum wc_fact_role role, const struct wc_
 }
 
 struct wc_object wc_file_as_object(const struct wc_file_record *f, const char *path) {
-    struct wc_object o;
+    const struct wc_file_record none = {.path = path && *path ? path : NULL};
 
-    wc_mem_set(&o, 0, sizeof o);
-    o.version = o.floor = o.ceiling = WC_VERSION_NONE;
-    o.r.path = path && *path ? path : NULL;
-    if (f) {
-        o.r.path = f->path;
-        o.r.real_path = f->real_path;
-        o.r.soname = f->soname;
-        o.r.version = f->version;
-        o.r.version_source = f->version_source;
-        o.version = wc_version_of(f->version);
-        o.r.installation_kind = f->installation_kind;
-        o.r.installation = f->installation;
-        o.r.installation_version = f->installation_version;
-        o.r.installation_path = f->installation_path;
-    }
-    return o;
+    f = f ? f : &none;
+    return (struct wc_object){.version = wc_version_of(f->version),
+                              .floor = WC_VERSION_NONE,
+                              .ceiling = WC_VERSION_NONE,
+                              .r = {.path = f->path,
+                                    .real_path = f->real_path,
+                                    .soname = f->soname,
+                                    .version = f->version,
+                                    .version_source = f->version_source,
+                                    .installation_kind = f->installation_kind,
+                                    .installation = f->installation,
+                                    .installation_version = f->installation_version,
+                                    .installation_path = f->installation_path}};
 }
 
 void wc_case_file(struct wc_case *c, enum wc_fact_role role, const struct wc_file_record *f,
