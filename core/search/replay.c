@@ -57,13 +57,9 @@ static bool note_candidate(void *replay, const struct wc_search_candidate *c) {
 void wc_replay_run(struct wc_replay *r, const struct wc_search_context *context,
                    const struct wc_search_object *caller, const char *name, void *scratch,
                    size_t scratch_size) {
+    wc_mem_set(r, 0, offsetof(struct wc_replay, identity));
     r->files = context->files;
     wc_buffer_arena_begin(&r->memory, r->texts, sizeof r->texts);
-    r->searched_count = r->searched_more = r->others = r->others_more = 0;
-    r->found = false;
-    wc_mem_set(r->site, 0, sizeof r->site);
-    wc_mem_set(r->conda, 0, sizeof r->conda);
-    wc_mem_set(r->cuda, 0, sizeof r->cuda);
     wc_search(context, caller, name, scratch, scratch_size, note_candidate, r);
 }
 

@@ -31,7 +31,7 @@ struct wc_replay {
     bool found;
     size_t others, others_more;
     const char *site[WC_REPLAY_SITES + 1], *conda[2], *cuda[3]; /* roots, for wc_replay_copies */
-    struct wc_identity identity;
+    struct wc_identity identity; /* from here on a run clears nothing */
     char room[WC_SEARCH_PATH + 64], soname[256], version[WC_VERSION_TEXT];
     char texts[64 << 10];
 };
