@@ -54,7 +54,6 @@ uint64_t wc_reading_find(struct wc_reading *r, const char *path, uint64_t from, 
         return at;
     while (from < WC_READING_MOST &&
            r->files->read(r->files->ctx, path, from, r->window, r->window_size, &n)) {
-        n = n < r->window_size ? n : r->window_size;
         for (size_t i = 0; i + length <= n; i++)
             if (w[i] == text[0] && (!at_line || (i ? w[i - 1] == '\n' : first)) &&
                 wc_mem_compare(w + i, text, length) == 0)
@@ -74,8 +73,6 @@ bool wc_reading_line(struct wc_reading *r, const char *path, uint64_t at, char *
     size_t n = 0;
     if (!path || !r->files->read(r->files->ctx, path, at, to, cap - 1, &n) || !n)
         return false;
-    if (n > cap - 1)
-        n = cap - 1;
     for (size_t i = 0; i < n; i++)
         if (to[i] == '\n' || to[i] == '\r' || !to[i])
             n = i;
@@ -102,7 +99,6 @@ bool wc_reading_each(struct wc_reading *r, const char *path, const char *separat
            (good = r->files->read(r->files->ctx, path, from, r->window, most, &n))) {
         size_t piece = 0; /* where it begins; the last one is cut by the end of the window */
         last = n < most;
-        n = last ? n : most;
         if (last)
             r->window[n++] = 0;
         for (size_t i = 0; i < n; i++) {
