@@ -126,40 +126,31 @@ enum wc_elf_error wc_elf_from_elsewhere(struct wc_elf_image *e, uint64_t base,
     return read_mapped(e, (uintptr_t)bytes - low, phdr, phnum);
 }
 
-static enum wc_elf_error check_header(const struct wc_elf_image *e) {
-    const unsigned char *bytes = e->file;
-    size_t n = e->file_size;
+enum wc_elf_error wc_elf_from_pieces(struct wc_elf_image *e, const void *bytes, size_t n,
+                                     wc_elf_fetch *fetch, void *owner) {
+    const unsigned char *file = bytes;
+    begin_image(e, 0, bytes, n, fetch, owner);
     if (n == 0)
         return WC_ELF_EMPTY;
-    if (!wc_elf_fetched(e, bytes, n < sizeof(Elf64_Ehdr) ? n : sizeof(Elf64_Ehdr)))
+    if (!wc_elf_fetched(e, file, n < sizeof(Elf64_Ehdr) ? n : sizeof(Elf64_Ehdr)))
         return WC_ELF_TRUNCATED;
-    if (wc_mem_compare(bytes, ELFMAG, n < SELFMAG ? n : SELFMAG) != 0)
+    if (wc_mem_compare(file, ELFMAG, n < SELFMAG ? n : SELFMAG) != 0)
         return WC_ELF_NOT_ELF;
     if (n < EI_NIDENT)
         return WC_ELF_TRUNCATED;
-    if (bytes[EI_CLASS] != ELFCLASS64)
+    if (file[EI_CLASS] != ELFCLASS64)
         return WC_ELF_WRONG_CLASS;
-    if (bytes[EI_DATA] != ELFDATA2LSB)
+    if (file[EI_DATA] != ELFDATA2LSB)
         return WC_ELF_WRONG_BYTE_ORDER;
     if (n < sizeof(Elf64_Ehdr))
         return WC_ELF_TRUNCATED;
-    const Elf64_Ehdr h = WC_LAX_AT(Elf64_Ehdr, bytes);
-    if (h.e_phnum && h.e_phentsize != sizeof(Elf64_Phdr))
-        return WC_ELF_MALFORMED;
+    const Elf64_Ehdr h = WC_LAX_AT(Elf64_Ehdr, file);
     size_t size = h.e_phnum * sizeof(Elf64_Phdr);
-    if (h.e_phoff > n || size > n - h.e_phoff || !wc_elf_fetched(e, bytes + h.e_phoff, size))
+    if (size && h.e_phentsize != sizeof(Elf64_Phdr))
+        return WC_ELF_MALFORMED;
+    if (h.e_phoff > n || size > n - h.e_phoff || !wc_elf_fetched(e, file + h.e_phoff, size))
         return WC_ELF_TRUNCATED;
-    return WC_ELF_OK;
-}
-
-enum wc_elf_error wc_elf_from_pieces(struct wc_elf_image *e, const void *bytes, size_t n,
-                                     wc_elf_fetch *fetch, void *owner) {
-    begin_image(e, 0, bytes, n, fetch, owner);
-    enum wc_elf_error error = check_header(e);
-    if (error)
-        return error;
-    const Elf64_Ehdr h = WC_LAX_AT(Elf64_Ehdr, e->file);
-    const unsigned char *phdrs = e->file + h.e_phoff;
+    const unsigned char *phdrs = file + h.e_phoff;
     e->machine = h.e_machine;
     for (size_t i = 0; i < h.e_phnum; i++) {
         const Elf64_Phdr p = WC_LAX_AT(Elf64_Phdr, phdrs + i * sizeof p);
@@ -167,7 +158,7 @@ enum wc_elf_error wc_elf_from_pieces(struct wc_elf_image *e, const void *bytes, 
             continue;
         if (p.p_offset > n || p.p_filesz > n - p.p_offset)
             return WC_ELF_TRUNCATED;
-        if (p.p_filesz > p.p_memsz || !add_segment(e, &p, e->file + p.p_offset, p.p_filesz))
+        if (p.p_filesz > p.p_memsz || !add_segment(e, &p, file + p.p_offset, p.p_filesz))
             return WC_ELF_MALFORMED;
     }
     return read_rest(e, phdrs, h.e_phnum);
