@@ -155,11 +155,6 @@ static void add_list(struct wc_json *j, const void *list, bool of_facts, size_t 
     wc_json_add(j, "]", 1);
 }
 
-static void add_int_member(struct wc_json *j, const char *before, int64_t v) {
-    wc_json_add_text(j, before);
-    wc_json_add_int(j, v);
-}
-
 static void add_body(struct wc_json *j, const struct wc_record *r, size_t most) {
     size_t n;
     const struct wc_field *fields = wc_kind_fields(r->kind, &n);
@@ -199,18 +194,18 @@ static void add_body(struct wc_json *j, const struct wc_record *r, size_t most) 
  * more than `room`, it is not whole. */
 static size_t write_line(const struct wc_record *r, size_t most, char *out, size_t room) {
     struct wc_json j = {out, room, 0, 0}, body = {NULL, 0, 0, 0};
+    char head[256];
+    struct wc_text t;
 
     if (most < UNLIMITED) /* the head says how much that leaves out */
         add_body(&body, r, most);
     const int64_t cut = body.cut + (r->cut > 0 ? r->cut : 0);
-    add_int_member(&j, "{\"v\":", WC_LOG_VERSION);
-    add_member(&j, ",\"kind\":", wc_kind_name(r->kind), UNLIMITED);
-    add_int_member(&j, ",\"time\":", r->time);
-    add_int_member(&j, ",\"seq\":", r->seq);
-    add_int_member(&j, ",\"pid\":", r->pid);
-    add_int_member(&j, ",\"tid\":", r->tid);
+    wc_text_begin(&t, head, sizeof head);
+    wc_text_format(&t, "{\"v\":%d,\"kind\":\"%s\",\"time\":%jd,\"seq\":%jd,\"pid\":%jd,\"tid\":%jd",
+                   WC_LOG_VERSION, wc_kind_name(r->kind), r->time, r->seq, r->pid, r->tid);
     if (cut)
-        add_int_member(&j, ",\"cut\":", cut);
+        wc_text_format(&t, ",\"cut\":%jd", cut);
+    wc_json_add_text(&j, head);
     add_body(&j, r, most);
     return j.n;
 }
