@@ -64,16 +64,13 @@ static struct wc_version by_asked_names(const struct version_query *q) {
 }
 
 static struct wc_version by_code(const struct version_query *q) {
-    static const char *const functions[] = {
-        "cudnnGetVersion",           "cudnnCnnVersionCheck",      "cudnnGraphVersionCheck",
-        "cudnnOpsVersionCheck",      "cudnnAdvVersionCheck",      "cudnnOpsInferVersionCheck",
-        "cudnnOpsTrainVersionCheck", "cudnnCnnInferVersionCheck", "cudnnCnnTrainVersionCheck",
-        "cudnnAdvInferVersionCheck", "cudnnAdvTrainVersionCheck",
-    };
+    const int functions = q->image && q->major > 0 ? wc_function_count() : 0;
     struct wc_version v = WC_VERSION_NONE;
-    WC_EACH_ROW(function, functions)
-        if (q->image && q->major > 0 && !wc_version_known(v))
-            v = wc_version_in_function(q->image, *function, q->major);
+    for (int f = 0; f < functions && !wc_version_known(v); f++) {
+        const char *name = wc_function_name(f);
+        if (wc_str_same(name, "cudnnGetVersion") || wc_str_ends(name, "VersionCheck"))
+            v = wc_version_in_function(q->image, name, q->major);
+    }
     return v;
 }
 
