@@ -208,7 +208,7 @@ static void emit_candidate(const struct wc_sink *to, struct wc_replay *r, int64_
 
 void wc_emit_search(const struct wc_sink *to, const struct wc_search_question *q,
                     struct wc_replay *replay, const struct wc_reader *reader) {
-    const struct wc_search_candidate *taken = replay->found ? &replay->taken.c : NULL;
+    const struct wc_search_candidate *taken = replay->taken.c.path ? &replay->taken.c : NULL;
     struct wc_record r;
     struct wc_search_record *s = &r.u.search;
     wc_record_begin(&r, WC_KIND_search);

@@ -35,11 +35,9 @@ static bool note_candidate(void *replay, const struct wc_search_candidate *c) {
         note_directory(r, c);
     if (c->state == WC_file_state_NOTHING || !r->files->facts(r->files->ctx, c->path, &facts))
         return true;
-    if (c->state == WC_file_state_FITS && !c->beaten && c->rule != WC_search_rule_NOT_SEARCHED) {
-        r->found = true;
-    } else {
+    if (c->state != WC_file_state_FITS || c->beaten || c->rule == WC_search_rule_NOT_SEARCHED) {
         /* By another way to the same file it is not another candidate. */
-        bool noted = (r->found && same_file(&r->taken.facts, &facts)) ||
+        bool noted = (wc_replay_taken(r) && same_file(&r->taken.facts, &facts)) ||
                      WC_ANY(one, WC_ITEMS(r->other, r->others), same_file(&one->facts, &facts));
         bool full = r->others == WC_REPLAY_CANDIDATES;
         r->others_more += !noted && full;
@@ -64,7 +62,7 @@ void wc_replay_run(struct wc_replay *r, const struct wc_search_context *context,
 }
 
 const char *wc_replay_taken(const struct wc_replay *r) {
-    return r->found ? r->taken.c.path : NULL;
+    return r->taken.c.path;
 }
 
 const char *wc_replay_passed(const struct wc_replay *r, size_t i) {
@@ -84,7 +82,7 @@ const char *wc_replay_wanted(struct wc_replay *r, size_t i, const char *name) {
 }
 
 bool wc_replay_takes(const struct wc_replay *r, const char *path, uint64_t device, uint64_t inode) {
-    return r->found &&
+    return wc_replay_taken(r) &&
            (wc_str_same(r->taken.c.path, path) ||
             (inode && r->taken.facts.inode == inode && r->taken.facts.device == device));
 }

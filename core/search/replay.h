@@ -27,8 +27,7 @@ struct wc_replay {
     enum wc_search_rule rule[WC_REPLAY_SEARCHED]; /* by which each is searched */
     bool is_there[WC_REPLAY_SEARCHED];            /* that directory */
     size_t searched_count, searched_more;
-    struct wc_replay_file taken, other[WC_REPLAY_CANDIDATES];
-    bool found;
+    struct wc_replay_file taken, other[WC_REPLAY_CANDIDATES]; /* taken: without a path if none is */
     size_t others, others_more;
     const char *site[WC_REPLAY_SITES + 1], *conda[2], *cuda[3]; /* roots, for wc_replay_copies */
     struct wc_identity identity; /* from here on a run clears nothing */
