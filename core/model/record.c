@@ -176,14 +176,12 @@ static void add_body(struct wc_json *j, const struct wc_record *r, size_t most) 
         case WC_FIELD_BOOL:
             wc_json_add_text(j, *(const bool *)value ? "true" : "false");
             break;
-        case WC_FIELD_STRS:
-            add_list(j, value, false, most);
-            break;
         case WC_FIELD_ENUM:
             wc_json_add_string(j, wc_enum_word(fields[i].enumeration, enum_at(value)), UNLIMITED);
             break;
+        case WC_FIELD_STRS:
         case WC_FIELD_FACTS:
-            add_list(j, value, true, most);
+            add_list(j, value, fields[i].type == WC_FIELD_FACTS, most);
             break;
         }
     }
