@@ -446,7 +446,7 @@ static void advise(struct planning *p, struct plan_of_finding *of,
         .text = advice.text,
         .checked = REPAIR_NOT_CHECKED,
         .why = wc_arena_string(memory, after == ADVICE_CONFLICT || !never ? why : never)};
-    if (said.n > 0 && said.p[0].kind == EDIT_REINSTALL) {
+    if (user.files && said.n > 0 && said.p[0].kind == EDIT_REINSTALL) {
         r->command = command_of(memory, &r->edits, &user);
         if (advice.action == WC_ACTION_INSTALL)
             r->why = wc_arena_format(memory, "which files %s has is not known", said.p[0].name);
