@@ -4,7 +4,7 @@
 #include "core/base/base.h"
 
 const struct edit_row edit_rows[EDITS] = {
-#define EDIT(name, word, action, cost, writes, command, sentence)                                  \
+#define EDIT(name, word, action, cost, writes, play, command, sentence)                            \
     {word, WC_ACTION_##action, cost, WRITES_##writes, command, sentence},
 #include "edit.def"
 };

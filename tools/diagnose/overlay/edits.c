@@ -332,22 +332,8 @@ static bool open_other(struct overlay *o, const struct edit *e) {
 
 bool overlay_apply(struct overlay *o, const struct edit *e) {
     static bool (*const plays[EDITS])(struct overlay * o, const struct edit *e) = {
-        [EDIT_SET] = set_variable,
-        [EDIT_UNSET] = set_variable,
-        [EDIT_IMPORT_FIRST] = import_first,
-        [EDIT_PRELOADER] = preload,
-        [EDIT_OPEN] = open_other,
-        [EDIT_REINSTALL] = overlay_reinstall,
-        [EDIT_INSTALL] = overlay_install,
-        [EDIT_REMOVE] = overlay_remove_package,
-        [EDIT_MODE] = let_read,
-        [EDIT_LINK] = make_link,
-        [EDIT_LINKS] = make_links,
-        [EDIT_CACHE] = make_cache,
-        [EDIT_DELETE] = delete,
-        [EDIT_COPY] = copy_cudnn,
-        [EDIT_RESTORE] = place,
-        [EDIT_PLACE] = place,
+#define EDIT(name, word, action, cost, writes, play, ...) play,
+#include "tools/diagnose/edit.def"
     };
     bool good =
         plays[e->kind] ? plays[e->kind](o, e) : overlay_fail(o, "it cannot be played over files");
