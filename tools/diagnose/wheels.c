@@ -2,6 +2,7 @@
 #include "wheels.h"
 
 #include <glob.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@
 #include "core/records/emit.h"
 #include "tools/observe/elf/elf_file.h"
 #include "tools/util/memory.h"
+#include "tools/util/terminal.h"
 
 enum { FIRST_CUDA = 11, CUDAS = 3, REQUIRED_MOST = 8 };
 
@@ -410,31 +412,42 @@ void requirements_add(struct requirements *to, struct wc_arena *memory, char *me
     }
 }
 
-/* The texts of a list in a record of conda's, a line each, in the place of the record. */
-static char *conda_lines(char *record, const char *list) {
-    char *from = record ? strstr(record, list) : NULL, *to = from;
-    bool is_inside = false;
-
-    if (!from)
-        return NULL;
-    for (const char *c = from + strlen(list); *c && (is_inside || *c != ']'); c++)
-        if (*c == '"' && (is_inside = !is_inside) == false)
-            *to++ = '\n';
-        else if (*c != '"' && is_inside)
-            *to++ = *c;
-    *to = '\0';
-    return from;
-}
-
 /* As a record of conda's says it ("cudatoolkit >=10.2,<10.3", "python_abi 3.8.* *_cp38"), without
  * the build. */
-static void add_of_conda(struct requirements *to, struct wc_arena *memory, char *depends) {
-    for (char *one; depends && *(one = strsep(&depends, "\n"));) {
-        const char *name = strsep(&one, " "), *spec = one ? strsep(&one, " ") : "";
+static void add_of_conda(struct requirements *to, struct view view, const char *file) {
+    json_auto_t *record = json_loads(view_text(view, file) ?: "", 0, NULL);
+    json_t *one;
+    size_t i;
+
+    json_array_foreach(json_object_get(record, "depends"), i, one) {
+        char *text = wc_arena_string(view.memory, json_string_value(one) ?: "");
+        const char *name = strsep(&text, " "), *spec = text ? strsep(&text, " ") : "";
         *MUST_ADD(to->p, to->n) = (struct requirement){
             .package = name,
-            .spec = wc_arena_format(memory, "%s%s", wc_is_digit(*spec) ? "==" : "", spec)};
+            .spec = view_format(view, "%s%s", wc_is_digit(*spec) ? "==" : "", spec)};
     }
+}
+
+/* As a RECORD has them, and "link" in place of a hash: by "paths_data", which older records do not
+ * have. */
+static char *conda_files(struct view view, const char *file) {
+    json_auto_t *record = json_loads(view_text(view, file) ?: "", 0, NULL);
+    const json_t *paths = json_object_get(json_object_get(record, "paths_data"), "paths");
+    struct sink lines;
+    FILE *to = sink_begin(&lines);
+    json_t *one;
+    size_t i;
+
+    json_array_foreach(json_array_size(paths) ? paths : json_object_get(record, "files"), i, one) {
+        const char *path = json_string_value(one), *type = NULL;
+        json_int_t size = 0;
+        json_unpack(one, "{s?s,s?s,s?I}", "_path", &path, "path_type", &type, "size_in_bytes",
+                    &size);
+        fprintf(to, "%s,%s,%jd\n", path ?: "", wc_str_same(type, "softlink") ? "link" : "",
+                (intmax_t)size);
+    }
+    OWNED char *all = sink_end(&lines);
+    return record ? wc_arena_string(view.memory, all) : NULL;
 }
 
 struct site *site_of(struct sites *sites, const struct wc_files *files, const char *path) {
@@ -453,8 +466,7 @@ struct site *site_of(struct sites *sites, const struct wc_files *files, const ch
         struct wc_distribution d;
         size_t n = s->requires.n;
         if (wc_str_ends(file, ".json"))
-            add_of_conda(&s->requires, view.memory,
-                         conda_lines(view_text(view, file), "\"depends\""));
+            add_of_conda(&s->requires, view, file);
         else
             requirements_add(&s->requires, view.memory,
                              view_text(view, view_format(view, "%s/METADATA", file)));
@@ -467,7 +479,7 @@ struct site *site_of(struct sites *sites, const struct wc_files *files, const ch
 
 char *site_record(struct view view, const char *folder) {
     if (wc_str_ends(folder, ".json"))
-        return conda_lines(view_text(view, folder), "\"files\"");
+        return conda_files(view, folder);
     char *record = view_text(view, view_format(view, "%s/RECORD", folder));
     struct wc_distribution d;
 
@@ -488,7 +500,9 @@ bool listed_next(char **list, struct listed_file *out) {
     if (!line)
         return false;
     line += quoted;
-    *out = (struct listed_file){.path = line, .size = comma ? strtoull(comma + 1, NULL, 10) : 0};
+    *out = (struct listed_file){.path = line,
+                                .size = comma ? strtoull(comma + 1, NULL, 10) : 0,
+                                .link = strstr(line, ",link,")};
     line[strcspn(line, quoted ? "\"" : ",")] = '\0';
     return true;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "overlay_inside.h"
 
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -138,49 +137,24 @@ static const char *same_wheel(struct overlay *o, int32_t cuda) {
 
 /* ---- its files ---- */
 
-static void add_file(struct overlay *o, struct listed *to, const struct where *w, const char *file,
-                     uint64_t size, bool link) {
-    if (file && overlay_is_library(file))
-        to->p[to->n++] = (struct listed_file){
-            overlay_placed(o, file[0] == '/' ? file : overlay_format(o, "%s/%s", w->path, file)),
-            size, link, NULL};
-}
-
-/* By "paths_data", which older records do not have. */
-static void read_conda(struct overlay *o, struct listed *to, const struct where *w,
-                       const json_t *record) {
-    const json_t *paths = json_object_get(json_object_get(record, "paths_data"), "paths");
-    const json_t *files = json_array_size(paths) > 0 ? paths : json_object_get(record, "files");
-    json_t *entry;
-    size_t i;
-
-    json_array_foreach(files, i, entry) {
-        const char *file =
-            json_string_value(files == paths ? json_object_get(entry, "_path") : entry);
-        if (file && wc_str_starts(file, "lib/"))
-            add_file(
-                o, to, w, file,
-                (uint64_t)json_integer_value(json_object_get(entry, "size_in_bytes")),
-                wc_str_same(json_string_value(json_object_get(entry, "path_type")), "softlink"));
-    }
-}
-
 /* The libraries that a package's list names; p NULL: there is no list. */
 static struct listed files_of(struct overlay *o, const struct where *w, const struct installed *p) {
-    char *text = w->kind == WHEELS ? site_record(o->view, p->record) : read_all(o, p->record);
+    char *text = w->kind == DEBIAN ? read_all(o, p->record) : site_record(o->view, p->record);
     struct listed all = {NULL, 0};
     size_t most = 1;
 
     for (const char *s = text; s && *s; s++)
-        most += *s == (w->kind == CONDA ? '"' : '\n');
+        most += *s == '\n';
     all.p = text ? wc_arena_take(&o->memory.arena, most * sizeof(*all.p)) : NULL;
-    if (all.p && w->kind == CONDA) {
-        json_t *record = json_loads(text, 0, NULL);
-        read_conda(o, &all, w, record);
-        json_decref(record);
+    for (struct listed_file file; all.p && listed_next(&text, &file);) {
+        if (!overlay_is_library(file.path) ||
+            (w->kind == CONDA && !wc_str_starts(file.path, "lib/")))
+            continue;
+        if (file.path[0] != '/')
+            file.path = overlay_format(o, "%s/%s", w->path, file.path);
+        file.path = overlay_placed(o, file.path);
+        all.p[all.n++] = file;
     }
-    for (struct listed_file file; all.p && w->kind != CONDA && listed_next(&text, &file);)
-        add_file(o, &all, w, file.path, file.size, false);
     for (size_t i = 0; w->kind == DEBIAN && i < all.n; i++) {
         /* The longest name of a library is the file, the shorter ones are links to it. */
         const char *name = wc_base_name(all.p[i].path);
