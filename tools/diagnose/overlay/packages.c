@@ -13,10 +13,6 @@ static const char no_package[] = "it is not installed there";
 static const char satisfied[] = "what is installed is such a release already";
 static const char status_of_dpkg[] = "/var/lib/dpkg/status";
 
-static char *read_all(struct overlay *o, const char *path) {
-    return view_text(o->view, path);
-}
-
 static bool put_text(struct overlay *o, const char *path, const char *text) {
     return overlay_put_file(o, path, image_of_bytes(text, strlen(text), 0));
 }
@@ -75,7 +71,7 @@ static bool find_package(struct overlay *o, const struct where *w, const char *p
 
     *p = (struct installed){.version = ""};
     if (w->kind == DEBIAN && overlay_is_there(o, list)) {
-        const char *version = debian_version(o, read_all(o, status_of_dpkg), package);
+        const char *version = debian_version(o, view_text(o->view, status_of_dpkg), package);
         p->record = list;
         p->version = overlay_format(o, "%.*s", version ? (int)strcspn(version, "\n") : 0,
                                     version ? version : "");
@@ -139,7 +135,8 @@ static const char *same_wheel(struct overlay *o, int32_t cuda) {
 
 /* The libraries that a package's list names; p NULL: there is no list. */
 static struct listed files_of(struct overlay *o, const struct where *w, const struct installed *p) {
-    char *text = w->kind == DEBIAN ? read_all(o, p->record) : site_record(o->view, p->record);
+    char *text =
+        w->kind == DEBIAN ? view_text(o->view, p->record) : site_record(o->view, p->record);
     struct listed all = {NULL, 0};
     size_t most = 1;
 
@@ -221,8 +218,8 @@ static bool is_listed(struct overlay *o, const struct where *w, const char *reco
 
 /* Files of that package were loaded, or failed: the replay shows what becomes of them. */
 static bool is_of_process(struct overlay *o, const struct where *w, const char *info) {
-    const char *record =
-        read_all(o, overlay_format(o, w->kind == CONDA ? "%s/%s" : "%s/%s/RECORD", w->path, info));
+    const char *record = view_text(
+        o->view, overlay_format(o, w->kind == CONDA ? "%s/%s" : "%s/%s/RECORD", w->path, info));
 
     return o->stack &&
            (WC_ANY(object, o->stack->objects, is_listed(o, w, record, wc_path_of(object))) ||
@@ -352,7 +349,7 @@ static bool install_required(struct overlay *o, const struct where *w, const str
     bool good = true;
 
     requirements_add(&all, &o->memory.arena,
-                     read_all(o, overlay_format(o, "%s/METADATA", p->record)));
+                     view_text(o->view, overlay_format(o, "%s/METADATA", p->record)));
     WC_EACH(q, all) {
         const struct where to = {WHEELS, site_for(o, w->path, q->package)};
         good =
@@ -458,7 +455,8 @@ static bool install_in_debian(struct overlay *o, const struct where *w, const st
                               const struct installed *old) {
     const char *text = e->value && wc_str_starts(e->value, "==") ? e->value + 2 : "";
     const struct wc_version release = wheel_version(text);
-    const char *directory = debian_directory(o, w, e->name), *status = read_all(o, status_of_dpkg);
+    const char *directory = debian_directory(o, w, e->name),
+               *status = view_text(o->view, status_of_dpkg);
     const char *said = debian_version(o, status, e->name), *listed;
 
     if (old && strstr(e->name, "-dev")) /* its links point to whichever release is there */
