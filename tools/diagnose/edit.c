@@ -33,6 +33,10 @@ bool edit_is_same(const struct edit *a, const struct edit *b, bool any) {
             wc_str_same(a->value, b->value));
 }
 
+bool edit_is_variable(const struct edit *e) {
+    return e->kind == EDIT_SET || e->kind == EDIT_UNSET;
+}
+
 bool edit_is_replaced(const struct edit *e, const struct edit *by) {
     return e->kind == EDIT_DELETE && by->kind == EDIT_LINK && wc_str_same(e->path, by->path);
 }

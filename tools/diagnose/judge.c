@@ -556,27 +556,24 @@ static const struct {
 
 const char *judge(const struct planning *p, const struct played *x,
                   const struct wc_finding_record *f) {
-    const bool of_end = !find_in(&p->base, false, f, &p->source->stack);
-    struct case_of c = {p,
-                        x,
-                        &x->edits,
-                        &p->source->stack,
-                        &p->base.source->stack,
-                        &x->outcome.source->stack,
-                        f,
-                        of_end,
-                        true,
-                        false,
-                        false};
+    const struct edit *first = &x->edits.p[0];
+    const struct case_of c = {.p = p,
+                              .x = x,
+                              .c = &x->edits,
+                              .f = f,
+                              .s = &p->source->stack,
+                              .before = &p->base.source->stack,
+                              .then = &x->outcome.source->stack,
+                              .of_end = !find_in(&p->base, false, f, &p->source->stack),
+                              .variables_alone = !WC_ANY(e, x->edits, !edit_is_variable(e)),
+                              .new_files =
+                                  WC_ANY(e, x->edits,
+                                         e->kind == EDIT_INSTALL || e->kind == EDIT_REINSTALL ||
+                                             e->kind == EDIT_PLACE || e->kind == EDIT_RESTORE ||
+                                             e->kind == EDIT_COPY),
+                              .single = first->kind == EDIT_PLACE &&
+                                        wc_name_kind_of(first->name) == WC_NAME_CUDA_DEPENDENCY};
 
-    c.single = x->edits.p[0].kind == EDIT_PLACE &&
-               wc_name_kind_of(x->edits.p[0].name) == WC_NAME_CUDA_DEPENDENCY;
-    WC_EACH(e, x->edits) {
-        const enum edit_kind kind = e->kind;
-        c.variables_alone = c.variables_alone && (kind == EDIT_SET || kind == EDIT_UNSET);
-        c.new_files = c.new_files || kind == EDIT_INSTALL || kind == EDIT_REINSTALL ||
-                      kind == EDIT_PLACE || kind == EDIT_RESTORE || kind == EDIT_COPY;
-    }
     WC_EACH_ROW(row, objections)
         if (row->objects(&c))
             return row->because;

@@ -93,10 +93,6 @@ static const char *opens_later(const struct planning *p, const struct played *x)
                : NULL;
 }
 
-static bool is_variable(const struct edit *e) {
-    return e->kind == EDIT_SET || e->kind == EDIT_UNSET;
-}
-
 /* What the user gives, so that a launcher makes such a value of it; NULL: none does. */
 static const char *given_for(const struct wc_stack *s, const struct edit *e) {
     const char *value = wc_variable(s, e->name);
@@ -122,7 +118,7 @@ static const char *set_by_script(const struct planning *p, const struct played *
     const struct wc_stack *s = &p->source->stack;
 
     WC_EACH(e, x->edits)
-        if (wc_variable(s, "WHICHCUDNN_RUN_UNSURE") && is_variable(e) &&
+        if (wc_variable(s, "WHICHCUDNN_RUN_UNSURE") && edit_is_variable(e) &&
             setter_is_named(p->candidates.memory, s, e->name) &&
             !setter_of(p->candidates.memory, s, p->source->pid, e->name).file)
             return wc_arena_format(&p->plan->memory.arena,
@@ -154,7 +150,7 @@ static const char *drops_plugin(const struct planning *p, const struct played *x
     const struct wc_stack *s = &p->source->stack;
     const struct edit *e = &x->edits.p[0];
     const char *had =
-        is_variable(e) && wc_str_same(e->name, "LD_PRELOAD") ? wc_variable(s, e->name) : NULL;
+        edit_is_variable(e) && wc_str_same(e->name, "LD_PRELOAD") ? wc_variable(s, e->name) : NULL;
     const struct wc_failure *lacking =
         WC_FIRST(f, s->failures,
                  had && f->r.operation == WC_operation_NEEDED && f->r.caller &&
@@ -173,7 +169,7 @@ static struct edits reaching(const struct planning *p, const struct played *x,
     struct edits edits = {all, 0};
 
     WC_EACH(e, x->edits)
-        if (all && (!is_variable(e) ||
+        if (all && (!edit_is_variable(e) ||
                     (!x->alone && wc_str_same(wc_variable(&p->source->stack, e->name),
                                               wc_variable(&other->source->stack, e->name)))))
             all[edits.n++] = *e;
@@ -217,15 +213,15 @@ static bool spares_others(struct planning *p, struct played *x) {
 /* A variable that others need as it is can be set on the line that starts this program. */
 static void play_beside(struct planning *p, struct played *x) {
     const struct wc_stack *s = &p->source->stack;
-    const bool has_variable = WC_ANY(e, x->edits, is_variable(e));
+    const bool has_variable = WC_ANY(e, x->edits, edit_is_variable(e));
     const bool has_line =
         has_variable &&
         !WC_ANY(e, x->edits,
-                is_variable(e) && !setter_of_start(p->candidates.memory, s, e->name).by);
+                edit_is_variable(e) && !setter_of_start(p->candidates.memory, s, e->name).by);
 
-    x->alone =
-        has_line &&
-        !WC_ANY(e, x->edits, is_variable(e) && setter_for(p->candidates.memory, p->source, e).by);
+    x->alone = has_line &&
+               !WC_ANY(e, x->edits,
+                       edit_is_variable(e) && setter_for(p->candidates.memory, p->source, e).by);
     x->harmless = spares_others(p, x);
     if (x->harmless || !has_variable || x->alone)
         return;
@@ -247,13 +243,13 @@ static void play(struct planning *p, const struct candidate *edits) {
     x->left = judge_left_by(p, x);
     x->loses = judge_loses_directory(p, &x->outcome);
     x->takes_over = judge_takes_over(p, &x->outcome);
-    x->harmless =
-        judge_is_harmless(&p->replay, &p->base, &x->outcome, !WC_ANY(e, list, !is_variable(e))) &&
-        newest_does(p, x);
+    x->harmless = judge_is_harmless(&p->replay, &p->base, &x->outcome,
+                                    !WC_ANY(e, list, !edit_is_variable(e))) &&
+                  newest_does(p, x);
     if (x->harmless && x->outcome.changes && p->others_n > 0)
         play_beside(p, x);
     WC_EACH(e, list)
-        if (is_variable(e) && x->harmless && x->outcome.changes && !x->alone) {
+        if (edit_is_variable(e) && x->harmless && x->outcome.changes && !x->alone) {
             const struct setter by = setter_for(p->candidates.memory, p->source, e);
             x->by_hand = x->by_hand || (by.by && !by.change);
         }
@@ -373,7 +369,7 @@ static struct edits keep_edits(struct plan *plan, const struct candidate *c,
                                 .environment = wc_arena_string(memory, e->environment),
                                 .because = wc_arena_string(memory, e->because),
                                 .by = wc_arena_string(memory, e->by)};
-        if (source && is_variable(e)) {
+        if (source && edit_is_variable(e)) {
             struct setter by = {NULL, NULL, NULL};
             if (!alone)
                 by = setter_for(memory, source, e);
@@ -506,7 +502,7 @@ static void add_repair(struct planning *p, struct plan_of_finding *of, const str
     else if (r->command && !r->but && closed)
         r->but = wc_arena_format(memory, "only its owner, or root, may write to %s", closed);
     WC_EACH(e, r->edits)
-        if (r->command && !r->but && is_variable(e)) {
+        if (r->command && !r->but && edit_is_variable(e)) {
             const struct wc_stack *of = &p->source->stack;
             const struct setter own = setter_of_start(memory, of, e->name);
             const char *all = own.by ? NULL : own.file;
