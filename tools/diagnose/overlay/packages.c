@@ -306,6 +306,24 @@ static struct wheel_list files_of_unknown(struct overlay *o, const struct where 
     return (struct wheel_list){p, p ? names.n : 0};
 }
 
+/* As listed with that before and behind each file; NULL: what is in them is not known. directory:
+ * where their names go; NULL: they are paths below w. */
+static const char *put_files(struct overlay *o, const struct where *w, const char *directory,
+                             const char *package, struct wc_version release,
+                             const struct wheel_list *files, const char *before,
+                             const char *after) {
+    const char *listed = "";
+
+    WC_EACH(file, *files) {
+        const char *name = directory ? wc_base_name(file->file) : file->file;
+        const char *path = overlay_format(o, "%s/%s", directory ?: w->path, name);
+        if (!overlay_put_library(o, package, overlay_placed(o, path), release, 0))
+            return NULL;
+        listed = overlay_format(o, "%s%s%s%s", listed, before, name, after);
+    }
+    return listed;
+}
+
 /* old: what is there; NULL: nothing. */
 static bool install_wheel(struct overlay *o, const struct where *w, const char *package,
                           struct wc_version release, const struct installed *old) {
@@ -313,7 +331,7 @@ static bool install_wheel(struct overlay *o, const struct where *w, const char *
     const char *text = wc_version_format(release, version), *info;
     struct wheel_list files = wheel_list(&o->memory.arena, package, release);
     const char *const *requires = wheel_required(&o->memory.arena, package, release);
-    const char *record = "", *required = "";
+    const char *record, *required = "";
 
     if (!files.n)
         files = files_of_unknown(o, w, package, release, old);
@@ -323,19 +341,12 @@ static bool install_wheel(struct overlay *o, const struct where *w, const char *
         return overlay_fail(o, "that release is installed already");
     if (old && !take_away(o, w, old))
         return false;
-    WC_EACH(file, files) {
-        const char *path = overlay_placed(o, overlay_format(o, "%s/%s", w->path, file->file));
-        struct wc_file_stat facts;
-        if (!overlay_put_library(o, package, path, release, 0) ||
-            !o->view.files->facts(o->view.files->ctx, path, &facts))
-            return false;
-        record = overlay_format(o, "%s%s,,%ju\n", record, file->file, (uintmax_t)facts.size);
-    }
+    record = put_files(o, w, NULL, package, release, &files, "", ",,\n");
     for (; *requires; requires ++)
         required = overlay_format(o, "%sRequires-Dist: %s\n", required, *requires);
     wc_distribution_normalise(package, strlen(package), name, sizeof(name));
     info = overlay_format(o, "%s/%s-%s.dist-info", w->path, name, text);
-    return put_text(o, overlay_format(o, "%s/RECORD", info), record) &&
+    return record && put_text(o, overlay_format(o, "%s/RECORD", info), record) &&
            put_text(o, overlay_format(o, "%s/INSTALLER", info), "pip\n") &&
            put_text(o, overlay_format(o, "%s/METADATA", info),
                     overlay_format(o, "Metadata-Version: 2.1\nName: %s\nVersion: %s\n%s", package,
@@ -381,24 +392,6 @@ static bool install_in_site(struct overlay *o, const struct where *w, const stru
         note_broken(o, w, e->name, old->version, release);
     return install_wheel(o, w, e->name, release, old) && find_package(o, w, e->name, &new) &&
            install_required(o, w, &new);
-}
-
-/* As listed with that before and behind each file; NULL: what is in them is not known. directory:
- * where their names go; NULL: they are paths below w. */
-static const char *put_files(struct overlay *o, const struct where *w, const char *directory,
-                             const char *package, struct wc_version release,
-                             const struct wheel_list *files, const char *before,
-                             const char *after) {
-    const char *listed = "";
-
-    WC_EACH(file, *files) {
-        const char *name = directory ? wc_base_name(file->file) : file->file;
-        const char *path = overlay_format(o, "%s/%s", directory ?: w->path, name);
-        if (!overlay_put_library(o, package, overlay_placed(o, path), release, 0))
-            return NULL;
-        listed = overlay_format(o, "%s%s%s%s", listed, before, name, after);
-    }
-    return listed;
 }
 
 static bool install_in_conda(struct overlay *o, const struct where *w, const struct edit *e,
