@@ -61,14 +61,6 @@ void wc_find_already_loaded_by_soname(struct wc_diagnosis *d) {
 /* The requester's environment has a cuDNN, and another was loaded, since no search leads into the
  * environment. A name without a number may point to any major. */
 
-static bool is_below(const char *path, const char *prefix) {
-    size_t n = prefix ? wc_str_length(prefix) : 0;
-
-    while (n > 1 && prefix[n - 1] == '/')
-        n--;
-    return n && wc_is_below(path, prefix, n);
-}
-
 /* May that package have what was asked for by this name? */
 static bool answers(const struct wc_package_record *p, const char *asked, struct wc_range got) {
     struct wc_version v = wc_version_of(p->package_version);
@@ -85,9 +77,9 @@ static const struct wc_package_record *own_of(const struct wc_stack *s, const ch
     const struct wc_package *found =
         WC_FIRST(p, s->packages,
                  wc_is_of_environment(p->r.installation_kind) &&
-                     p->r.package_state == WC_package_state_COMPLETE &&
-                     !is_below(wc_real_path_of(o), p->r.prefix) &&
-                     (is_below(asker, p->r.prefix) ||
+                     p->r.package_state == WC_package_state_COMPLETE && p->r.prefix &&
+                     !wc_is_below(wc_real_path_of(o), p->r.prefix, wc_str_length(p->r.prefix)) &&
+                     (wc_is_below(asker, p->r.prefix, wc_str_length(p->r.prefix)) ||
                       wc_program_is(asker, WC_PROGRAM_PYTHON | WC_PROGRAM_LIBRARY)) &&
                      answers(&p->r, o->r.asked_name, own));
 
