@@ -122,15 +122,10 @@ const char *make_place_of_dead_link(struct making *m, const char *file) {
                : NULL;
 }
 
-/* Is a finding about it? */
-static bool is_told_of(const struct making *m, const char *what) {
+bool make_matters(const struct making *m, const char *what) {
     return WC_ANY(
         f, m->base->of_end,
         WC_ANY(fact, f->facts, fact->value && wc_str_same(wc_base_name(fact->value), what)));
-}
-
-bool make_matters(const struct making *m, const char *name, const char *version) {
-    return is_told_of(m, name) || (version && is_told_of(m, version));
 }
 
 struct edit make_reinstall(struct making *m, const struct wc_package_record *p) {

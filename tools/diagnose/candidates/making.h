@@ -61,9 +61,9 @@ struct entries make_searched(struct making *m, const struct wc_failure *failure)
 /* The directory of a file that does not exist, where a link of its name leads nowhere; NULL: there
  * is none. */
 const char *make_place_of_dead_link(struct making *m, const char *file);
-/* Is a finding about a library, or the symbol version that it lacks (NULL: none)? A host may ask
- * for any number of others that it can do without. */
-bool make_matters(const struct making *m, const char *name, const char *version);
+/* Is a finding about a library, or a symbol version? A host may ask for any number of others that
+ * it can do without. */
+bool make_matters(const struct making *m, const char *what);
 /* The same release again. */
 struct edit make_reinstall(struct making *m, const struct wc_package_record *p);
 /* What Python imports: the folder below site-packages, or the module there; else the file. */

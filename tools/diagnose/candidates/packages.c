@@ -601,7 +601,7 @@ void make_missing(struct making *m) {
         const char *missing = wc_missing_of(failure);
         const char *name = missing ? wc_base_name(missing) : NULL;
         const enum wc_name_kind kind = wc_name_kind_of(missing);
-        if (!name || !(wc_kind_is_ours(kind) || make_matters(m, name, NULL)))
+        if (!name || !(wc_kind_is_ours(kind) || make_matters(m, name)))
             continue;
         const struct entries environments = make_environments(m, failure);
         WC_EACH(environment, environments) /* cuDNN asks for each part by four names */

@@ -591,14 +591,14 @@ void make_reached(struct making *m) {
                                               : wc_missing_of(failure);
         const char *name = missing ? wc_base_name(missing) : NULL;
         const bool ours = wc_name_kind_of(missing) != WC_NAME_OTHER;
-        if (!name || !(ours || make_matters(m, name, version)))
+        if (!name || !(ours || make_matters(m, name) || (version && make_matters(m, version))))
             continue;
         struct entries places = places_of(m, failure, missing);
         if (!WC_ANY(place, places,
                     is_sound(m, make_format(m, "%s/%s", *place, name)) &&
                         /* the system refused the culprit */ !wc_str_same(
                             make_format(m, "%s/%s", *place, name), failure->culprit)) &&
-            !version && make_matters(m, name, NULL) &&
+            !version && make_matters(m, name) &&
             !WC_ANY(file, m->s->files, file->r.fault == WC_file_fault_CLOSED)) {
             const struct entries near = near_failure(m, failure, name);
             const bool linked = link_searched(m, failure, &near);
@@ -655,7 +655,7 @@ void make_cached(struct making *m) {
         const char *so = name ? strstr(name, ".so") : NULL;
         const size_t stem = so ? (size_t)(so - name) + strlen(".so") : 0;
         if (!so || strchr(name, '/') ||
-            !(wc_name_kind_of(name) != WC_NAME_OTHER || make_matters(m, name, NULL)))
+            !(wc_name_kind_of(name) != WC_NAME_OTHER || make_matters(m, name)))
             continue;
         WC_EACH(directory, all) {
             const struct entries files = make_entries(m, *directory);
