@@ -530,10 +530,6 @@ bool requirement_is_known(const struct requirement *q) {
            (wc_str_starts(q->package, "nvidia-") || wc_str_starts(q->package, "cuda-"));
 }
 
-bool requirement_refuses(const struct requirement *q, const char *version) {
-    return wc_text_accepts(q->spec, wc_version_of(version)) == WC_NO;
-}
-
 void sites_end(struct sites *sites) {
     if (sites->first)
         heap_arena_end(&sites->memory);

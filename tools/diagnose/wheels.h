@@ -122,8 +122,6 @@ const struct site *site_libraries(struct sites *sites, const struct wc_files *fi
 void requirements_add(struct requirements *to, struct wc_arena *memory, char *metadata);
 /* Of a library of CUDA's, and always: what others are made of is not known. */
 bool requirement_is_known(const struct requirement *q);
-/* A release that it does not accept? */
-bool requirement_refuses(const struct requirement *q, const char *version);
 /* As package managers take a set of releases: "<10, >=9.8" without the blank. */
 const char *without_blanks(struct wc_arena *memory, const char *text, size_t n);
 void sites_end(struct sites *sites);

@@ -479,7 +479,7 @@ static void add_required(struct making *m, const struct site *site, const struct
                                        wheel_is_name(q->package, strlen(q->package), own->package));
         struct edit e = make_install(q->package, q->spec, site->path);
         const char *there = counts ? wheel_installed(m->view, site->path, q->package, NULL) : NULL;
-        if (!there || !requirement_refuses(q, there))
+        if (!there || wc_text_accepts(q->spec, wc_version_of(there)) != WC_NO)
             continue;
         e.because = q->by;
         make_one(m, e);

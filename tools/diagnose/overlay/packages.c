@@ -281,10 +281,11 @@ static void note_place(struct overlay *o, const struct where *w, const char *pac
 static struct wheel_list files_of_unknown(struct overlay *o, const struct where *w,
                                           const char *package, struct wc_version release,
                                           const struct installed *old) {
-    const bool is_required = old && WC_ANY(q, packages_of(o, w->path)->requires,
-                                           wheel_is_name(q->package, strlen(q->package), package) &&
-                                               requirement_refuses(q, old->version) &&
-                                               wc_text_accepts(q->spec, release) != WC_NO);
+    const bool is_required =
+        old && WC_ANY(q, packages_of(o, w->path)->requires,
+                      wheel_is_name(q->package, strlen(q->package), package) &&
+                          wc_text_accepts(q->spec, wc_version_of(old->version)) == WC_NO &&
+                          wc_text_accepts(q->spec, release) != WC_NO);
     const struct listed files = is_required ? files_of(o, w, old) : (struct listed){NULL, 0};
     struct entries names = {NULL, 0};
 
