@@ -35,9 +35,10 @@ static const char *cudnn_wanted(struct making *m, const char *site,
     if (!host || !wc_is_below(host, site, strlen(site)))
         return NULL;
     WC_EACH(d, m->s->demands) {
-        const char *spec = !wc_str_same(d->r.host_path, host)            ? NULL
-                           : d->r.demand_kind == WC_demand_kind_REQUIRED ? d->r.spec
-                                                                         : make_accepted(m, &d->r);
+        const char *spec = !wc_str_same(d->r.host_path, host) ? NULL
+                           : d->r.demand_kind == WC_demand_kind_REQUIRED
+                               ? d->r.spec
+                               : make_accepted(m, &(struct wc_demands){{&d->r}, 1});
         if (spec)
             return spec;
     }

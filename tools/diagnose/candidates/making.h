@@ -125,7 +125,8 @@ void make_path_to(struct making *m, const char *file);
 
 enum { SPECS_MOST = 4 };
 
-/* The releases that a demand accepts, as a set; NULL: it says nothing of that. */
-const char *make_accepted(struct making *m, const struct wc_demand_record *demand);
+/* The releases that demands accept, as a set without builds, which package managers have and hosts
+ * do not ask for; NULL: they say nothing of that. */
+const char *make_accepted(struct making *m, const struct wc_demands *demands);
 /* Sets of releases that hosts, demands and failed requests require. */
 struct entries make_wanted(struct making *m);

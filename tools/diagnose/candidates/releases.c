@@ -4,18 +4,13 @@
 #include "making.h"
 #include "tools/diagnose/causes/gpu.h"
 
-/* Without builds, which package managers have and hosts do not ask for. */
-static const char *set_of(struct wc_arena *memory, const struct wc_demands *demands) {
+const char *make_accepted(struct making *m, const struct wc_demands *demands) {
     struct wc_version low, high;
 
     if (!wc_accepted_releases(demands, &low, &high))
         return NULL;
     low.build = high.build = -1;
-    return wc_format_releases(memory, low, high);
-}
-
-const char *make_accepted(struct making *m, const struct wc_demand_record *demand) {
-    return set_of(m->view.memory, &(struct wc_demands){{demand}, 1});
+    return wc_format_releases(m->view.memory, low, high);
 }
 
 /* ---- releases that NVIDIA's own documents are about ---- */
@@ -50,7 +45,7 @@ struct wanting {
 
 static void add_set(struct wanting *w, const struct wc_demands *demands) {
     if (w->out.n < SPECS_MOST)
-        make_add(w->m, &w->out, set_of(w->m->view.memory, demands));
+        make_add(w->m, &w->out, make_accepted(w->m, demands));
 }
 
 static bool joins(struct wanting *w, const struct wc_demand_record *demand) {
