@@ -62,7 +62,7 @@ static void find_for(struct environment *e, const char *name, struct found *f) {
 }
 
 static void found_end(struct found *f) {
-    candidates_end(&f->c);
+    free(f->c.p);
     outcome_end(&f->base);
     replay_end(&f->r);
     heap_arena_end(&f->memory);

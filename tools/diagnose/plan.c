@@ -754,7 +754,7 @@ void plan_make(struct plan *plan, const struct source *source, const struct wc_f
     }
     outcome_end(&p.base);
     free(p.played);
-    candidates_end(&p.candidates);
+    free(p.candidates.p);
     replay_end(&p.replay);
     disk_as_self();
 }

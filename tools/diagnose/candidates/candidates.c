@@ -2,7 +2,6 @@
 #include "candidates.h"
 
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "making.h"
@@ -44,10 +43,6 @@ void candidates_add(struct candidates *c, const struct candidate *one) {
     }
     if (c->n < CANDIDATES_MOST)
         *MUST_ADD(c->p, c->n) = *one;
-}
-
-void candidates_end(struct candidates *c) {
-    free(c->p);
 }
 
 /* ---- what makers share ---- */

@@ -17,7 +17,7 @@ struct candidate {
 
 struct candidates {
     struct wc_arena *memory;
-    struct candidate *p;
+    struct candidate *p; /* their owner frees */
     size_t n;
 };
 
@@ -41,4 +41,3 @@ struct proposal {
 /* base: the play without edits. proposal: a command to be read; NULL: none. */
 void candidates_make(struct candidates *c, struct replay *r, const struct outcome *base,
                      struct proposal *proposal);
-void candidates_end(struct candidates *c);
