@@ -516,13 +516,6 @@ static bool hides_builtins(const struct case_of *c) {
     return false;
 }
 
-/* Another installed package, which may not be in this process, requires what goes: its repair
- * would break this one in turn (tensorflow and torch in one environment, each with a cuDNN for
- * another CUDA in the same folder). */
-static bool takes_from_another(const struct case_of *c) {
-    return c->x->outcome.lacks;
-}
-
 const char judge_remains[] = "the finding remains";
 const char judge_lost[] = "a library that is found now would not be found";
 const char judge_new[] = "another finding of this severity appears";
@@ -551,7 +544,6 @@ static const struct {
     {needs_the_same, "what it puts there needs the same that is missing"},
     {keeps_failed, "it keeps the release with which the process failed, or the older one"},
     {hides_builtins, "NVRTC would not find its builtins"},
-    {takes_from_another, judge_conflict},
 };
 
 const char *judge(const struct planning *p, const struct played *x,
@@ -577,7 +569,10 @@ const char *judge(const struct planning *p, const struct played *x,
     WC_EACH_ROW(row, objections)
         if (row->objects(&c))
             return row->because;
-    return NULL;
+    /* Another installed package, which may not be in this process, requires what goes: its repair
+     * would break this one in turn (tensorflow and torch in one environment, each with a cuDNN for
+     * another CUDA in the same folder). */
+    return x->outcome.lacks ? judge_conflict : NULL;
 }
 
 /* ---- what is left ---- */
