@@ -411,27 +411,21 @@ static const char *value_of(void *making, const char *word) {
     struct making *m = making;
     const struct edit *e = m->edit;
     const bool again = e->kind == EDIT_REINSTALL;
-    const struct {
-        const char *word, *text;
-    } plain[] = {{"yes", m->user->yes ? " -y" : ""},
-                 {"forced", m->manager.no_list ? "--ignore-installed" : "--force-reinstall"},
-                 {"deps", again ? " --no-deps" : ""}},
-      paths[] = {{"path", e->path}, {"prefix", m->manager.prefix}, {"site", e->environment}};
 
     WC_EACH_ROW(row, made)
         if (strcmp(row->word, word) == 0)
             return row->value(m);
-    WC_EACH_ROW(row, plain)
-        if (strcmp(row->word, word) == 0)
-            return row->text;
-    WC_EACH_ROW(row, paths)
-        if (strcmp(row->word, word) == 0)
-            return quoted_path(m, row->text);
-    if (strcmp(word, "spec") == 0)
-        return again ? exact(m) : wanted(m);
-    if (strcmp(word, "fetched") == 0)
-        return m->gone ? expand(m, row_of(m)->fetched) : "";
-    return quoted(m, strcmp(word, "program") == 0 ? m->manager.program : e->value);
+#define IS(known) (strcmp(word, known) == 0)
+    return IS("yes")       ? (m->user->yes ? " -y" : "")
+           : IS("forced")  ? (m->manager.no_list ? "--ignore-installed" : "--force-reinstall")
+           : IS("deps")    ? (again ? " --no-deps" : "")
+           : IS("path")    ? quoted_path(m, e->path)
+           : IS("prefix")  ? quoted_path(m, m->manager.prefix)
+           : IS("site")    ? quoted_path(m, e->environment)
+           : IS("spec")    ? (again ? exact(m) : wanted(m))
+           : IS("fetched") ? (m->gone ? expand(m, row_of(m)->fetched) : "")
+                           : quoted(m, IS("program") ? m->manager.program : e->value);
+#undef IS
 }
 
 static const char *expand(struct making *m, const char *text) {
