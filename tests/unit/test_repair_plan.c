@@ -38,8 +38,7 @@ struct found {
 static void play(struct environment *e, struct found *f) {
     heap_arena_begin(&f->memory);
     f->c = (struct candidates){.memory = &f->memory.arena};
-    assert_null(replay_begin(&f->r, e->log));
-    replay_play(&f->r, &(struct edits){NULL, 0}, &f->base);
+    assert_null(replay_begin(&f->r, e->log, NULL, &f->base));
 }
 
 static void find(struct found *f) {
@@ -226,8 +225,7 @@ static void make(struct environment *e, struct planned *x) {
     struct wc_record request;
     struct replay r;
 
-    (void)replay_begin(&r, e->log);
-    replay_play(&r, &(struct edits){NULL, 0}, &x->seen);
+    (void)replay_begin(&r, e->log, NULL, &x->seen);
     replay_end(&r);
     assert_non_null(x->seen.source);
     x->seen.source->root = must_copy(place);

@@ -11,8 +11,6 @@
 #include "support_environment.h"
 #include "tools/diagnose/replay.h"
 
-static const struct edits no_edits = {NULL, 0};
-
 static bool finds(const struct outcome *o, const char *id) {
     return WC_ANY(f, o->findings, strcmp(f->id, id) == 0);
 }
@@ -35,12 +33,11 @@ static void begin_too_old(struct environment *e, const char *variable) {
 
 static void without_edits_it_shows_what_is_there(void **state) {
     struct environment *e = *state;
-    struct outcome base;
+    struct outcome base = {.why = NULL};
     struct replay r;
 
     begin_too_old(e, NULL);
-    assert_null(replay_begin(&r, e->log));
-    replay_play(&r, &no_edits, &base);
+    assert_null(replay_begin(&r, e->log, NULL, &base));
     assert_null(base.why);
     assert_true(finds(&base, "runtime-too-old"));
     assert_string_equal(facade_of(&base)->r.version, "9.1.0");
@@ -59,15 +56,14 @@ static void an_edit_changes_what_comes_in(void **state) {
          .environment = e->site},
         {.kind = EDIT_SET, .name = "LD_LIBRARY_PATH", .value = other},
     };
-    struct outcome base, after;
+    struct outcome base = {.why = NULL}, after;
     struct replay r;
     unsigned read;
 
     begin_too_old(e, NULL);
     put_library(e, in(e, "%s/libcudnn.so.9", other), "9.10.2");
     put_library(e, in(e, "%s/libcudnn_graph.so.9", other), "9.10.2");
-    assert_null(replay_begin(&r, e->log));
-    replay_play(&r, &no_edits, &base);
+    assert_null(replay_begin(&r, e->log, NULL, &base));
     for (size_t i = 0; i < 2; i++) {
         play(&r, &edits[i], &after);
         assert_false(finds(&after, "runtime-too-old"));
@@ -88,12 +84,11 @@ static void what_is_taken_away_is_missing(void **state) {
     struct environment *e = *state;
     const struct edit away = {
         .kind = EDIT_REMOVE, .name = "nvidia-cudnn-cu12", .environment = e->site};
-    struct outcome base, after;
+    struct outcome base = {.why = NULL}, after;
     struct replay r;
 
     begin_too_old(e, NULL);
-    assert_null(replay_begin(&r, e->log));
-    replay_play(&r, &no_edits, &base);
+    assert_null(replay_begin(&r, e->log, NULL, &base));
     play(&r, &away, &after);
     assert_int_equal(after.got[0].files, 0);
     assert_null(facade_of(&after));
@@ -107,15 +102,14 @@ static void what_is_taken_away_is_missing(void **state) {
 static void a_part_that_is_found_no_more_is_missing(void **state) {
     struct environment *e = *state;
     const struct edit unset = {.kind = EDIT_UNSET, .name = "LD_LIBRARY_PATH"};
-    struct outcome base, after;
+    struct outcome base = {.why = NULL}, after;
     struct replay r;
 
     put_wheel(e, "nvidia-cudnn-cu12", "9.1.0.70", "libcudnn_graph.so.9");
     put_library(e, "/other/libcudnn_graph.so.9", "9.10.2");
     put_host(e, "$ORIGIN/../nvidia/cudnn/lib", "nvidia-cudnn-cu12<10,>=9.1");
     observe(e, NULL, "LD_LIBRARY_PATH=/other");
-    assert_null(replay_begin(&r, e->log));
-    replay_play(&r, &no_edits, &base);
+    assert_null(replay_begin(&r, e->log, NULL, &base));
     assert_true(finds(&base, "parts-differ"));
     assert_false(finds(&base, "part-missing"));
     play(&r, &unset, &after);
@@ -133,7 +127,7 @@ static void a_facade_is_itself_by_any_path(void **state) {
     static const char *const needed[] = {"libcudnn.so.9", grafted, NULL};
     struct environment *e = *state;
     const struct edit set = {.kind = EDIT_SET, .name = "LD_LIBRARY_PATH", .value = "/two.libs"};
-    struct outcome base, after;
+    struct outcome base = {.why = NULL}, after;
     struct wc_record r;
     struct replay replay;
 
@@ -154,8 +148,7 @@ static void a_facade_is_itself_by_any_path(void **state) {
     r.u.failure.name = "libcudnn_cnn.so.9";
     r.u.failure.caller = in(e, "/two/../two.libs/%s", grafted);
     source_add(e->log, &r);
-    assert_null(replay_begin(&replay, e->log));
-    replay_play(&replay, &no_edits, &base);
+    assert_null(replay_begin(&replay, e->log, NULL, &base));
     assert_int_not_equal(base.got[0].files, 0);
     assert_int_equal(base.got[1].files, 0);
     play(&replay, &set, &after);
@@ -175,7 +168,7 @@ static void what_was_refused_is_refused_again(void **state) {
                                .name = "nvidia-cudnn-cu12",
                                .value = ">=9.8,<10",
                                .environment = e->site};
-    struct outcome base, after;
+    struct outcome base = {.why = NULL}, after;
     struct wc_record r;
     struct replay replay;
 
@@ -186,8 +179,7 @@ static void what_was_refused_is_refused_again(void **state) {
     r.u.failure.name = e->host;
     r.u.failure.text = words;
     source_add(e->log, &r);
-    assert_null(replay_begin(&replay, e->log));
-    replay_play(&replay, &no_edits, &base);
+    assert_null(replay_begin(&replay, e->log, NULL, &base));
     assert_int_equal(base.got[0].files, 0);
     assert_true(WC_ANY(f, base.source->stack.failures, wc_str_same(f->r.text, words)));
     play(&replay, &order, &after);
@@ -209,7 +201,7 @@ static void an_idle_facade_has_no_parts(void **state) {
                                .name = "nvidia-cudnn-cu12",
                                .value = "9.1.0.70",
                                .environment = e->site};
-    struct outcome base, after;
+    struct outcome base = {.why = NULL}, after;
     struct wc_record r;
     struct replay replay;
 
@@ -227,8 +219,7 @@ static void an_idle_facade_has_no_parts(void **state) {
     r.u.object.mapped = true;
     r.u.object.path = in(e, "%s/nvidia/cudnn/lib/libcudnn.so.9", e->site);
     source_add(e->log, &r);
-    assert_null(replay_begin(&replay, e->log));
-    replay_play(&replay, &no_edits, &base);
+    assert_null(replay_begin(&replay, e->log, NULL, &base));
     assert_int_equal(base.got[0].files, 0);
     play(&replay, &again, &after);
     assert_int_equal(after.got[0].files, 0);
@@ -239,7 +230,7 @@ static void an_idle_facade_has_no_parts(void **state) {
 
 static void demands_that_no_file_states_are_carried_over(void **state) {
     struct environment *e = *state;
-    struct outcome base;
+    struct outcome base = {.why = NULL};
     struct wc_record r;
     struct replay replay;
 
@@ -249,8 +240,7 @@ static void demands_that_no_file_states_are_carried_over(void **state) {
     r.u.demand.spec = "==9.8.*";
     r.u.demand.source = "WHICHCUDNN_EXPECT";
     source_add(e->log, &r);
-    assert_null(replay_begin(&replay, e->log));
-    replay_play(&replay, &no_edits, &base);
+    assert_null(replay_begin(&replay, e->log, NULL, &base));
     assert_true(
         WC_ANY(d, base.source->stack.demands, d->r.demand_kind == WC_demand_kind_EXPECTATION));
     outcome_end(&base);
@@ -259,12 +249,14 @@ static void demands_that_no_file_states_are_carried_over(void **state) {
 
 static void another_computer_is_not_replayed(void **state) {
     struct environment *e = *state;
+    struct outcome base = {.why = NULL};
     struct replay r;
 
     begin_too_old(e, NULL);
     source_free(e->log);
     observe(e, "another-node", NULL);
-    assert_string_equal(replay_begin(&r, e->log), "the program ran on another machine");
+    assert_string_equal(replay_begin(&r, e->log, NULL, &base),
+                        "the program ran on another machine");
     replay_end(&r);
 }
 

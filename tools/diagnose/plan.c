@@ -689,11 +689,8 @@ static bool all_cured(const struct planning *p) {
 static void play_others(struct planning *p) {
     for (size_t i = 0; !p->why && i < p->source->beside.n; i++) {
         struct other *other = &p->others[p->others_n++];
-        const char *why = replay_begin(&other->replay, p->source->beside.p[i]);
         other->source = p->source->beside.p[i];
-        if (!why)
-            replay_play(&other->replay, &(struct edits){NULL, 0}, &other->base);
-        if (!why && !other->base.why)
+        if (!replay_begin(&other->replay, other->source, NULL, &other->base))
             continue;
         outcome_end(&other->base);
         replay_end(&other->replay);
@@ -718,13 +715,8 @@ void plan_make(struct plan *plan, const struct source *source, const struct wc_f
     if (source->user || (source->type <= SOURCE_PROCESS && stat(source->path, &facts) == 0))
         disk_as_user(source->user ?: facts.st_uid);
     p.candidates.memory = &memory.arena;
-    p.why = replay_begin(&p.replay, source);
-    p.why = why ?: p.why;
+    p.why = replay_begin(&p.replay, source, why, &p.base);
     p.replay.goes_on = command;
-    if (!p.why) {
-        replay_play(&p.replay, &(struct edits){NULL, 0}, &p.base);
-        p.why = p.base.why;
-    }
     play_others(&p);
     if (!p.why) {
         candidates_make(&p.candidates, &p.replay, &p.base, p.proposal);

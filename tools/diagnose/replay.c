@@ -793,16 +793,17 @@ void outcome_end(struct outcome *o) {
     heap_arena_end(&o->memory);
 }
 
-const char *replay_begin(struct replay *r, const struct source *source) {
+const char *replay_begin(struct replay *r, const struct source *source, const char *why,
+                         struct outcome *base) {
     const struct wc_stack *s = &source->stack;
-    const char *why = NULL;
     struct utsname here;
 
-    if (source->type == SOURCE_LOCK)
+    if (!why && source->type == SOURCE_LOCK)
         why = "a lock has no files that could be looked at";
-    else if (!s->has_process || (!s->process.executable && source->type != SOURCE_SCAN))
+    else if (!why && (!s->has_process || (!s->process.executable && source->type != SOURCE_SCAN)))
         why = "which program it was is not known";
-    else if (s->process.node && uname(&here) == 0 && strcmp(here.nodename, s->process.node) != 0)
+    else if (!why && s->process.node && uname(&here) == 0 &&
+             strcmp(here.nodename, s->process.node) != 0)
         why = "the program ran on another machine";
     *r = (struct replay){.source = source,
                          .memory = HEAP_ARENA(r->memory),
@@ -821,9 +822,11 @@ const char *replay_begin(struct replay *r, const struct source *source) {
                                     (f->r.text ? f->said.what == WC_SAID_NOT_FOUND && !f->needs
                                                : f->r.inferred && wc_asked_by_cudnn(s, f)));
     }
-    if (!why)
-        (source->type == SOURCE_SCAN ? find_hosts : find_requests)(r);
-    return why;
+    if (why)
+        return why;
+    (source->type == SOURCE_SCAN ? find_hosts : find_requests)(r);
+    replay_play(r, &(struct edits){NULL, 0}, base);
+    return base->why;
 }
 
 void replay_end(struct replay *r) {
