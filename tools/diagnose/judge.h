@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "manager.h"
 #include "plan.h"
 #include "replay.h"
 #include "tools/diagnose/candidates/candidates.h"
@@ -50,6 +51,7 @@ struct planning {
     struct played *played;
     size_t n;
     const char *why;           /* nothing can be played; NULL: it can */
+    struct user user;          /* whose files are NULL then: they cannot be looked at either */
     struct proposal *proposal; /* only that is played; NULL: what the makers make */
     const char *read_only;     /* an environment that packages would go to; NULL: none is */
 };

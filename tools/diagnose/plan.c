@@ -429,21 +429,18 @@ static void advise(struct planning *p, struct plan_of_finding *of,
     struct advice advice = advice_for(s, f, after, memory);
     struct candidate said = {.n = 0};
     struct repair *r = &of->p[of->n++];
-    /* Where nothing can be played the environment cannot be looked at either. */
-    const struct user user = {.files = p->why ? NULL : &p->replay.library_cache->disk.files,
-                              .path = getenv("PATH")};
     const char *never = action_rows[advice.action].never;
 
-    said.n = (advice.action != WC_ACTION_REINSTALL || (after == ADVICE_UNPLAYED && user.files)) &&
-             beyond_edit(memory, s, f, user.files, advice.action, advice.text, said.p);
+    said.n = (advice.action != WC_ACTION_REINSTALL || after == ADVICE_UNPLAYED) &&
+             beyond_edit(memory, s, f, p->user.files, advice.action, advice.text, said.p);
     *r = (struct repair){
         .edits = keep_edits(p->plan, &said, NULL, NULL, false),
         .action = action_rows[advice.action].word,
         .text = advice.text,
         .checked = REPAIR_NOT_CHECKED,
         .why = wc_arena_string(memory, after == ADVICE_CONFLICT || !never ? why : never)};
-    if (user.files && said.n > 0 && said.p[0].kind == EDIT_REINSTALL) {
-        r->command = command_of(memory, &r->edits, &user);
+    if (p->user.files && said.n > 0 && said.p[0].kind == EDIT_REINSTALL) {
+        r->command = command_of(memory, &r->edits, &p->user);
         if (advice.action == WC_ACTION_INSTALL)
             r->why = wc_arena_format(memory, "which files %s has is not known", said.p[0].name);
     }
@@ -476,11 +473,7 @@ static void add_repair(struct planning *p, struct plan_of_finding *of, const str
     struct wc_arena *memory = &plan->memory.arena;
     struct repair *r = &of->p[of->n++];
     const char *end = still_ends(p, x, f) ?: x->unsure, *lacks;
-    const char *program = p->source->stack.process.executable;
-    const struct user user = {.files = &p->replay.library_cache->disk.files,
-                              .path = getenv("PATH"),
-                              .python = wc_program_is(program, WC_PROGRAM_PYTHON) ? program : NULL};
-    *r = repair_of(plan, &x->edits, p->source, user.files, x->alone);
+    *r = repair_of(plan, &x->edits, p->source, p->user.files, x->alone);
     WC_EACH(e, x->edits)
         if (!r->why && e->kind == EDIT_INSTALL && edit_assumes(e))
             r->why = wc_arena_format(
@@ -493,9 +486,9 @@ static void add_repair(struct planning *p, struct plan_of_finding *of, const str
     const char *closed =
         p->replay.library_cache->disk.root[0] ? NULL : refused_at(p, &x->edits, EACCES);
     if (!end && !(closed && WC_ANY(e, r->edits, wc_str_compare(e->environment ?: "/", "/") != 0)))
-        r->command = command_of(memory, &r->edits, &user);
+        r->command = command_of(memory, &r->edits, &p->user);
     r->but = wc_arena_string(memory, x->outcome.breaks);
-    lacks = r->but ? NULL : command_lacks(memory, &r->edits, &user);
+    lacks = r->but ? NULL : command_lacks(memory, &r->edits, &p->user);
     if (lacks && (r->command || *lacks == '/'))
         r->but =
             wc_arena_format(memory, "%s is not %s", lacks, *lacks == '/' ? "there" : "in PATH");
@@ -700,6 +693,7 @@ static void play_others(struct planning *p) {
 
 void plan_make(struct plan *plan, const struct source *source, const struct wc_findings *findings,
                const char *command, const char *why) {
+    const char *program = source->stack.process.executable;
     struct proposal proposal = {.command = command};
     struct planning p = {.plan = plan,
                          .source = source,
@@ -717,6 +711,9 @@ void plan_make(struct plan *plan, const struct source *source, const struct wc_f
     p.candidates.memory = &memory.arena;
     p.why = replay_begin(&p.replay, source, why, &p.base);
     p.replay.goes_on = command;
+    p.user = (struct user){.files = p.why ? NULL : &p.replay.library_cache->disk.files,
+                           .path = getenv("PATH"),
+                           .python = wc_program_is(program, WC_PROGRAM_PYTHON) ? program : NULL};
     play_others(&p);
     if (!p.why) {
         candidates_make(&p.candidates, &p.replay, &p.base, p.proposal);
