@@ -339,12 +339,7 @@ static bool has_pin(struct plan *plan, const struct edit *e, const struct source
     const struct setter by = there ? setter_of_pin(memory, &source->stack, e->name, there)
                                    : (struct setter){NULL, NULL, NULL};
 
-    *pin = (struct edit){.kind = EDIT_PIN,
-                         .name = wc_arena_string(memory, e->name),
-                         .value = wc_arena_string(memory, e->value),
-                         .path = by.file,
-                         .target = by.change,
-                         .by = by.by};
+    *pin = (struct edit){EDIT_PIN, e->name, e->value, by.file, by.change, .by = by.by};
     return by.by;
 }
 
@@ -361,20 +356,13 @@ static struct edits keep_edits(struct plan *plan, const struct candidate *c,
         const struct edit *e = &c->p[i];
         if (files && has_pin(plan, e, source, files, &kept[n]))
             n++;
-        kept[n] = (struct edit){.kind = e->kind,
-                                .name = wc_arena_string(memory, e->name),
-                                .value = wc_arena_string(memory, e->value),
-                                .path = wc_arena_string(memory, e->path),
-                                .target = wc_arena_string(memory, e->target),
-                                .environment = wc_arena_string(memory, e->environment),
-                                .because = wc_arena_string(memory, e->because),
-                                .by = wc_arena_string(memory, e->by)};
+        kept[n] = *e;
         if (source && edit_is_variable(e)) {
             struct setter by = {NULL, NULL, NULL};
             if (!alone)
                 by = setter_for(memory, source, e);
             if (!alone && !by.change && given_for(&source->stack, e))
-                kept[n].value = wc_arena_string(memory, given_for(&source->stack, e));
+                kept[n].value = given_for(&source->stack, e);
             if (!by.by && files)
                 by = setter_of_start(memory, &source->stack, e->name);
             /* A user's folder is not for all (world site_stands_before_the_bundle). */
@@ -390,10 +378,16 @@ static struct edits keep_edits(struct plan *plan, const struct candidate *c,
             if (!by.by && e->kind == EDIT_UNSET && wc_str_starts(e->name, "LD_") &&
                 setter_is_named(memory, &source->stack, e->name))
                 kept[n] = (struct edit){.kind = EDIT_SET, .name = kept[n].name, .value = ""};
-            kept[n].by = wc_arena_string(memory, by.by);
+            kept[n].by = by.by;
             kept[n].path = by.file;
             kept[n].target = by.change;
         }
+    }
+    for (struct edit *e = kept; e && e < kept + n; e++) {
+        const char **const texts[] = {&e->name,        &e->value,   &e->path, &e->target,
+                                      &e->environment, &e->because, &e->by};
+        WC_EACH_ROW(text, texts)
+            **text = wc_arena_string(memory, **text);
     }
     return (struct edits){kept, n};
 }
