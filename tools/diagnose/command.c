@@ -296,12 +296,8 @@ static bool may_change(const char *path) {
     return geteuid() == 0 || stat(path, &facts) != 0 || facts.st_uid == geteuid();
 }
 
-static bool is_directory(const struct making *m, const char *path) {
-    return m->view.files && wc_is_directory(m->view.files, path);
-}
-
 static bool is_replaced(const struct making *m, const struct edit *e, const struct edit *by) {
-    return edit_is_replaced(e, by) && !is_directory(m, e->path);
+    return edit_is_replaced(e, by) && !wc_is_directory(m->view.files, e->path);
 }
 
 /* Two files of one directory, one after the other. */
@@ -314,7 +310,7 @@ static const char *removal(struct making *m) {
     const struct edit *e = m->edit;
     const char *path = quoted_path(m, e->path);
 
-    if (m->failed || is_directory(m, e->path))
+    if (m->failed || wc_is_directory(m->view.files, e->path))
         return format(m, "rmdir %s", path);
     if (e + 1 == m->all->p + m->all->n || !are_removed_together(e, e + 1))
         return format(m, "rm %s", path);
