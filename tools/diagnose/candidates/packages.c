@@ -409,13 +409,11 @@ void make_releases(struct making *m) {
                                    : NULL;
             const char *site = environment_of_demand(m, d);
             const bool of_python = spec && site && d->r.package && !make_is_conda(m, site);
-            if (of_python)
-                add_install(m, make_install(d->r.package,
-                                            next_to_excluded(m, d->r.package, spec, site), site));
-            if (of_python)
-                add_install(m,
-                            make_install(d->r.package, for_all(m, d->r.package, spec, site), site));
-            add_install(m, make_install(d->r.package, spec, site));
+            const char *const sets[] = {
+                of_python ? next_to_excluded(m, d->r.package, spec, site) : NULL,
+                of_python ? for_all(m, d->r.package, spec, site) : NULL, spec};
+            WC_EACH_ROW(set, sets)
+                add_install(m, make_install(d->r.package, *set, site));
         }
     WC_EACH(environment, environments)
         WC_EACH(spec, wanted)
