@@ -10,7 +10,6 @@
 static const char unknown_content[] = "what a file of this package holds is not known";
 static const char no_list[] = "its list of files is missing, so it cannot be uninstalled";
 static const char no_package[] = "it is not installed there";
-static const char satisfied[] = "what is installed is such a release already";
 static const char status_of_dpkg[] = "/var/lib/dpkg/status";
 
 static bool put_text(struct overlay *o, const char *path, const char *text) {
@@ -372,12 +371,6 @@ static bool install_required(struct overlay *o, const struct where *w, const str
     return good;
 }
 
-static bool is_satisfied(struct overlay *o, const struct edit *e, const struct installed *there) {
-    return !e->value || !*e->value ||
-           wc_str_same(e->value, overlay_format(o, "==%s", there->version)) ||
-           wc_text_accepts(e->value, wheel_version(there->version)) == WC_YES;
-}
-
 /* ---- by manager ---- */
 
 /* old: the installed package, which is replaced; NULL: none. */
@@ -481,10 +474,13 @@ bool overlay_install(struct overlay *o, const struct edit *e) {
     if (w.kind == DEBIAN && e->value && *e->value && !wc_str_starts(e->value, "=="))
         return overlay_fail(
             o, o->open = "no list of apt has such a release: apt-get update fetches them");
-    if (is_there && is_satisfied(o, e, &old)) {
+    if (is_there &&
+        (!e->value || !*e->value || wc_str_same(e->value, overlay_format(o, "==%s", old.version)) ||
+         wc_text_accepts(e->value, wheel_version(old.version)) == WC_YES)) {
         if (w.kind == WHEELS && !install_required(o, &w, &old)) /* is looked after, no more */
             return false;
-        return (w.kind == WHEELS && o->changes) || overlay_fail(o, o->idle = satisfied);
+        return (w.kind == WHEELS && o->changes) ||
+               overlay_fail(o, o->idle = "what is installed is such a release already");
     }
     return (w.kind == DEBIAN  ? install_in_debian
             : w.kind == CONDA ? install_in_conda
