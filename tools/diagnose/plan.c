@@ -38,8 +38,7 @@ static const char *refused_at(struct planning *p, const struct candidate *c, int
         const char *path = to == WRITES_SITE   ? environment
                            : to == WRITES_PATH ? e->path
                            : to == WRITES_PARENT
-                               ? wc_arena_format(p->candidates.memory, "%.*s",
-                                                 (int)wc_dir_length(e->path), e->path)
+                               ? view_directory((struct view){p->candidates.memory, NULL}, e->path)
                            : to == WRITES_ETC ? "/etc"
                                               : NULL;
         if (counts && path && path[0] == '/' &&
