@@ -438,10 +438,9 @@ bool beyond_edit(struct wc_arena *memory, const struct wc_stack *s,
                  enum wc_action action, const char *text, struct edit *out) {
     const char *least = wc_fact_value(f, WC_FACT_LEAST_DRIVER);
     const struct wc_object *o = wc_stack_object(s, f->object);
-    const struct wc_package *package =
-        WC_FIRST(p, s->packages,
-                 o && p->r.installation_path &&
-                     wc_str_same(p->r.installation_path, o->r.installation_path));
+    const struct wc_package *package = WC_FIRST(
+        p, s->packages,
+        o && p->r.installation_path && wc_str_same(p->r.installation_path, o->r.installation_path));
 
     switch (action) {
     case WC_ACTION_UPGRADE_HOST:

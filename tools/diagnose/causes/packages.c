@@ -81,9 +81,9 @@ static bool stands_in(const struct wc_stack *s, const struct wc_object *o,
 
     return o->r.mapped && wc_is_cudnn(o) && !belongs_to(o, p) &&
            WC_ANY(missing, p->missing, would_answer(*missing, wc_real_path_of(o))) &&
-           (facade == o ? wc_ended_badly(s)
-                        : belongs_to(facade, p) &&
-                              !wc_ranges_meet(wc_own_range(o), wc_own_range(facade)));
+           (facade == o
+                ? wc_ended_badly(s)
+                : belongs_to(facade, p) && !wc_ranges_meet(wc_own_range(o), wc_own_range(facade)));
 }
 
 void wc_find_installation_incomplete(struct wc_diagnosis *d) {
