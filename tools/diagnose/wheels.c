@@ -415,11 +415,14 @@ void requirements_add(struct requirements *to, struct wc_arena *memory, char *me
 /* As a record of conda's says it ("cudatoolkit >=10.2,<10.3", "python_abi 3.8.* *_cp38"), without
  * the build. */
 static void add_of_conda(struct requirements *to, struct view view, const char *file) {
-    json_auto_t *record = json_loads(view_text(view, file) ?: "", 0, NULL);
+    const char *at = strstr(view_text(view, file) ?: "", "\"depends\""),
+               *list = at ? strchr(at, '[') : NULL;
+    /* Without its list of files, which may have megabytes. */
+    json_auto_t *depends = json_loads(list ?: "", JSON_DISABLE_EOF_CHECK, NULL);
     json_t *one;
     size_t i;
 
-    json_array_foreach(json_object_get(record, "depends"), i, one) {
+    json_array_foreach(depends, i, one) {
         char *text = wc_arena_string(view.memory, json_string_value(one) ?: "");
         const char *name = strsep(&text, " "), *spec = text ? strsep(&text, " ") : "";
         *MUST_ADD(to->p, to->n) = (struct requirement){
