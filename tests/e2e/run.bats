@@ -600,6 +600,10 @@ make_stopped() {
     printf 'export LD_LIBRARY_PATH=%s\nexec %s/suid\n' "$PWD" "$PWD" >script
     run -0 ./whichcudnn run -- sh script
     [[ $output == *"not observed: "*"/suid runs with another user's or group's rights"*", and ignores LD_LIBRARY_PATH" ]]
+    # A script that goes on after it has been another program.
+    printf '%s/suid\nexec true\n' "$PWD" >script
+    run -0 ./whichcudnn run -- sh script
+    [[ $output == *"not observed: "* && $output != *"/suid runs"* ]]
 }
 
 @test "why nothing was observed: a set-user-ID or set-group-ID program whose cuDNN LD_LIBRARY_PATH alone leads to" {

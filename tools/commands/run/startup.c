@@ -446,7 +446,7 @@ struct source *startup_source(struct run *run, struct wc_record *outcome, bool l
             const struct shell_program *p = &programs.p[i];
             source = look_at(run, p, outcome, logged, reason);
             OWNED char *rights = source || *reason || logged ? NULL : unobserved_rights(p->path);
-            if (rights)
+            if (rights && is_known) /* it is what the command became */
                 *reason = must_format("%s%s", rights,
                                       loader_variable(p->environment, "LD_LIBRARY_PATH")
                                           ? ", and ignores LD_LIBRARY_PATH"
