@@ -239,12 +239,12 @@ static bool is_of_other_cuda(const struct asked *a) {
 
 /* A function that releases before the found one had (dlib#2140). */
 static bool is_gone(const struct asked *a) {
-    const struct wc_version last =
-        wc_function_last(wc_function_find(fact(a, WC_FACT_WANTED_FUNCTION)));
-    const char *version = fact(a, WC_FACT_VERSION);
+    const char *function = fact(a, WC_FACT_WANTED_FUNCTION), *found = fact(a, WC_FACT_VERSION);
+    const struct wc_version last = wc_function_last(wc_function_find(function));
 
-    return wc_version_known(last) && version &&
-           wc_version_compare(last, wc_version_of(version)) < 0;
+    return wc_version_known(last) && found &&
+           wc_version_compare(wc_version_filled(last, INT32_MAX, INT32_MAX), wc_version_of(found)) <
+               0;
 }
 
 /* A part that requires another CUDA than its package is made for did not come with that package. */
