@@ -269,31 +269,25 @@ static size_t lines_for(const struct wc_finding_row *row) {
 
 /* By weight; in the order of the rows where that is the same. */
 static void choose(struct wc_finding_page *page, size_t lines) {
-    bool has_fix = false;
-
     for (int weight = 0; weight <= RANK_MIND; weight++)
         for (size_t i = 0; i < page->rows.n; i++) {
             struct wc_finding_row *row = &page->rows.p[i];
             /* What a fix gives is not printed without the fix. */
             bool alone =
                 i > 0 && row->rank == RANK_FIX && !row->key[0] && !page->rows.p[i - 1].chosen;
-            if (row->weight == weight && row->shorter && lines_for(row) > lines) {
+            if (row->weight != weight || alone)
+                continue;
+            if (row->shorter && lines_for(row) > lines) {
                 row->value = row->shorter;
                 row->command = false;
             }
-            if (row->weight != weight || lines_for(row) > lines || alone)
+            if (lines && weight == RANK_GOT && row->rank == RANK_FIX && lines_for(row) > lines)
+                row->most = lines; /* cut rather than left out */
+            if (lines_for(row) > lines)
                 continue;
             row->chosen = true;
             lines -= lines_for(row);
         }
-    for (size_t i = 0; i < page->rows.n; i++) {
-        struct wc_finding_row *row = &page->rows.p[i];
-        if (row->rank != RANK_FIX)
-            continue;
-        if (row->key[0] > ' ')
-            has_fix = row->chosen;
-        row->chosen = row->chosen && has_fix; /* " or" needs something before it */
-    }
 }
 
 /* One row of each rank before the fix, more where there is room: it begins in the first lines. */

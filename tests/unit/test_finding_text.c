@@ -170,6 +170,12 @@ static void a_command_longer_than_that_is_told_by_its_text(void **state) {
     text = text_of(&f, (struct wc_finding_view){.process = "a process", .lines = 9});
     assert_has(text, "\n  fix       do all that is to be done (its command: report -v)\n");
     assert_fits(text, 9);
+    /* Nor for the text: it is cut, for without a fix there would seem to be none. */
+    const struct fix both = {command, command};
+    f = finding_with("a host got cuDNN 9.1.0", NULL, 0, &both, 1);
+    text = text_of(&f, (struct wc_finding_view){.process = "a process", .lines = 8});
+    assert_has(text, "\n  fix       true && some-command");
+    assert_fits(text, 8);
 }
 
 /* ---- what is printed along with it ---- */
