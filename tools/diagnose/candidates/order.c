@@ -40,14 +40,16 @@ static const char *imported(struct making *m, const struct wc_object *host) {
  * script may open another one, and which Python runs at each start (.pth) none. */
 static void change_line(struct making *m, const struct wc_object *o, const char *file) {
     static const char finds[] = "*find_library([\"']cudnn[\"'])*";
-    const char *name = o->r.asked_name, *pattern = make_format(m, "*[\"']%s[\"']*", name), *line;
+    const char *name = o->r.asked_name, *line;
+    const char *pattern = make_format(m, "*@(CDLL|PyDLL|dlopen|LoadLibrary)([\"']%s[\"']*", name);
     char *rest = view_text(m->view, file);
     const bool at_start = wc_str_ends(file, ".pth");
     struct edit e = {.kind = EDIT_OPEN, .name = name, .path = file};
 
     for (int n = 1; (line = strsep(&rest, "\n")); n++) {
         const bool is_found = !strchr(name, '/') && fnmatch(finds, line, 0) == 0;
-        if (line[strspn(line, " \t")] == '#' || !(is_found || fnmatch(pattern, line, 0) == 0))
+        if (line[strspn(line, " \t")] == '#' ||
+            !(is_found || fnmatch(pattern, line, FNM_EXTMATCH) == 0))
             continue;
         bool does_more = false; /* than import what it needs, and open the library */
         WC_EACH_ELEMENT(one, at_start ? line : NULL, ";")
