@@ -342,8 +342,7 @@ void wc_find_library_not_found(struct wc_diagnosis *d) {
 
 /* ---- dependency-missing ---- */
 
-/* The last words of the process name it. */
-static bool is_printed(const struct wc_stack *s, const char *missing) {
+bool wc_is_printed(const struct wc_stack *s, const char *missing) {
     return WC_ANY(words, s->outcome.printed, *words && wc_str_find(*words, missing));
 }
 
@@ -362,7 +361,7 @@ static bool dependency_not_found(const struct wc_stack *s, const struct wc_failu
         return wc_name_kind_of(out) == WC_NAME_OTHER && f->fate == WC_FATE_LAST &&
                wc_was_the_end(s, f) &&
                (!(wc_str_starts(out, "libnv") || wc_str_starts(out, "libcuda")) ||
-                is_printed(s, out));
+                wc_is_printed(s, out));
     enum wc_name_kind missing = wc_name_kind_of(out);
     enum wc_name_kind asked = wc_name_kind_of(f->r.name);
     if (missing == WC_NAME_DRIVER || asked == WC_NAME_DRIVER ||
@@ -400,7 +399,7 @@ void wc_find_dependency_missing(struct wc_diagnosis *d) {
                                          : "it",
                                      wc_format_name(c, missing));
         if ((!cudnn && (was_survived(d->s, f) || may_be_brought(d->s, caller, missing))) ||
-            (!f->needs && !is_printed(d->s, missing)))
+            (!f->needs && !wc_is_printed(d->s, missing)))
             c->effect = WC_EFFECT_DOUBTED; /* or it got further, to end for something else */
         wc_case_about(c, cudnn && facade ? facade : caller);
         c->r.explained_by = wc_found_before(d, c->r.object, "cuda-major-differs", NULL);

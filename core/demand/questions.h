@@ -79,6 +79,8 @@ bool wc_was_fatal(const struct wc_stack *s, const struct wc_failure *f);
 /* Did the process fail with it? Then it is the cause, whatever its name (flash-attention#1644,
  * extension-cpp#127); not so of one of several that were tried in turn. */
 bool wc_was_the_end(const struct wc_stack *s, const struct wc_failure *f);
+/* Do the last words of the process name it? */
+bool wc_is_printed(const struct wc_stack *s, const char *missing);
 /* libnvinfer.so.8 and libnvinfer.so.10, libtorchaudio_ffmpeg6.so and libtorchaudio_ffmpeg5.so: the
  * same but for digits. */
 bool wc_is_alternative(const char *a, const char *b);

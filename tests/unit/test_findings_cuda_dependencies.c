@@ -265,6 +265,13 @@ static void what_a_host_asks_for_in_vain_is_missing_where_it_gave_up(void **stat
     assert_non_null(strstr(s->found.p[0].title, "libhost.so asked for libcudart.so.12"));
     add_part(s, "/opt/cudnn", "graph", v, facade); /* it went on behind that */
     assert_finds(s, "");
+    /* TensorFlow opens all that it needs, and prints what is missing. */
+    static const char *const words[] = {"Could not load dynamic library 'libcudart.so.12'"};
+    for (int failed = 1; failed >= 0; failed--) {
+        add_outcome(s, failed, NULL);
+        s->stack.outcome.printed = (struct wc_strings){words, 1};
+        assert_finds(s, failed ? "cuda-dependency-differs" : "");
+    }
 }
 
 /* It ended well without any CUDA: a warning where a GPU may be. A name without a number is a probe.
