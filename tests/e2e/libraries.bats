@@ -90,6 +90,24 @@ first() { fixes "$@" | head -n 1; }
     is "$(first bad-file libcublasLt.so.12)" 'reinstall nvidia-cublas-cu12 12.9.1.4'
 }
 
+@test "a library of CUDA's that another wheel has overwritten, whose own needs more, is put back" { # NVIDIA/tensorflow#110
+    local solver=nvidia/cusolver/lib/libcusolver.so.11
+    library ../../../../libnvJitLink.so.12 <<<'int link;'
+    library $solver <<<'int solver[4096] = {1};'
+    package nvidia-cusolver-cu11 11.4.1.48 $solver </dev/null
+    library nvidia/cublas/lib/libcublas.so.11 <<<'int blas;'
+    library nvidia/cublas/lib/libcublasLt.so.11 <<<'int light;'
+    cp "$site/$solver" whole
+    library $solver libnvJitLink.so.12 <<<'int solver[9999] = {1};'
+    rm libnvJitLink.so.12
+    package nvidia-cusolver-cu12 11.7.1.2 $solver </dev/null
+    export LD_LIBRARY_PATH=$site/nvidia/cublas/lib:$site/nvidia/cusolver/lib
+    is "$(first dependency-missing libcusolver.so.11)" 'reinstall nvidia-cusolver-cu11 11.4.1.48'
+    is "$(fixes_of dependency-missing checked log.jsonl | head -n 1)" replayed
+    cp whole "$site/$solver"
+    "$site/engine/host" libcusolver.so.11
+}
+
 @test "a library of CUDA's that its wheel lists, and that is gone: scan says so, whatever needs it" {
     library nvidia/cublas/lib/libcublas.so.12 <<<'int blas;'
     library nvidia/cublas/lib/libcublasLt.so.12 <<<'int light;'

@@ -447,8 +447,8 @@ static bool needs_the_same(const struct case_of *c) {
     const char *library = wc_fact_value(c->f, WC_FACT_LIBRARY);
     const char *missing =
         is_a(c->f, "dependency-missing") ? wc_fact_value(c->f, WC_FACT_MISSING) : NULL;
-    /* A file of other makers stays as it is, if it is whole. */
-    const bool of_known = wc_kind_is_ours(wc_name_kind_of(
+    /* A file of other makers stays as it is, if it is whole; the needs of CUDA's are known. */
+    const bool of_known = wc_kind_is_cudnn(wc_name_kind_of(
         wc_fact_value(c->f, WC_FACT_NEEDED_BY) ?: wc_fact_value(c->f, WC_FACT_ASKED_FOR)));
     const bool of_system = is_a(c->f, "symbol-version-not-found") && refused && library &&
                            wc_name_is_cudnn(refused) && wc_name_kind_of(library) == WC_NAME_OTHER;

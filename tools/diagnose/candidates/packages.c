@@ -602,10 +602,14 @@ void make_missing(struct making *m) {
         if (!name || !(wc_kind_is_ours(kind) || make_matters(m, name)))
             continue;
         const struct entries environments = make_environments(m, failure);
-        WC_EACH(environment, environments) /* cuDNN asks for each part by four names */
+        const bool is_asked = wc_is_asked_for(failure, name);
+        const char *file = is_asked ? failure->r.caller : failure->r.name;
+        WC_EACH(environment, environments) { /* cuDNN asks for each part by four names */
             if (!wc_asked_by_cudnn(m->s, failure) || wc_name_read(name).version.minor < 0)
                 add_listed(m, *environment, name);
-        const char *file = wc_is_asked_for(failure, name) ? failure->r.caller : failure->r.name;
+            if (file && !is_asked) /* another package may have overwritten it */
+                add_listed(m, *environment, wc_base_name(file));
+        }
         add_owner(m, file, name, false, NULL);
         add_of_conda(m, file, name);
         WC_EACH(environment, environments) {
