@@ -7,152 +7,63 @@
 #include "core/demand/questions.h"
 #include "tools/observe/preload.h"
 
-#define NO_PARTNER SIZE_MAX /* all bits set */
-
-/* Adds if they differ, behind all that come no later. */
-static void hold(struct comparison *c, enum difference_kind kind, const char *what,
-                 const char *attribute, const char *a, const char *b) {
-    struct wc_arena *keep = &c->memory.arena;
-    size_t at = c->n;
-
-    if (wc_str_same(a, b))
-        return;
-    MUST_ADD(c->p, c->n);
-    for (; at > 0 && c->p[at - 1].kind > kind; at--)
-        c->p[at] = c->p[at - 1];
-    c->p[at] = (struct difference){kind, wc_arena_string(keep, what), attribute,
-                                   wc_arena_string(keep, a), wc_arena_string(keep, b)};
-}
-
-/* Takes a and b. */
-static void hold_made(struct comparison *c, enum difference_kind kind, const char *what,
-                      const char *attribute, char *a, char *b) {
-    hold(c, kind, what, attribute, a, b);
-    free(a);
-    free(b);
-}
-
-/* ---- what a lock does not say ---- */
-
-struct sides {
-    const struct source *a, *b;
-};
-
-static bool is_lock(const struct source *s) {
-    return s->type == SOURCE_LOCK;
-}
-
-/* Takes from the other side what a lock does not say: what is as in an empty record. */
-static void forget(enum wc_kind kind, const void *said, void *other) {
-    static const size_t sizes[] = {[WC_FIELD_STR] = sizeof(char *),
-                                   [WC_FIELD_INT] = sizeof(int64_t),
-                                   [WC_FIELD_ENUM] = sizeof(enum wc_role),
-                                   [WC_FIELD_STRS] = sizeof(struct wc_strings),
-                                   [WC_FIELD_FACTS] = 0};
-    struct wc_record nothing;
-    size_t n;
-    const struct wc_field *f = wc_kind_fields(kind, &n);
-
-    wc_record_begin(&nothing, kind);
-    for (; n > 0; n--, f++) {
-        const void *empty = (const char *)&nothing.u + f->offset;
-        if (memcmp((const char *)said + f->offset, empty, sizes[f->type]) == 0)
-            memcpy((char *)other + f->offset, empty, sizes[f->type]);
-    }
-}
-
-/* Copies x and y without what the other side, a lock, does not say. */
-#define COMPARABLE(sides, kind, x, y, x_copy, y_copy)                                              \
-    struct wc_##kind##_record x_copy = *(x), y_copy = *(y);                                        \
-    if (is_lock((sides)->a))                                                                       \
-        forget(WC_KIND_##kind, x, &(y_copy));                                                      \
-    if (is_lock((sides)->b))                                                                       \
-    forget(WC_KIND_##kind, y, &(x_copy))
-
-/* ---- which of the one belongs to which of the other ---- */
-
-struct things { /* packages, objects: what there may be several of, n on side a, m on b */
-    size_t n, m;
-    bool (*counterparts)(const struct sides *s, size_t i, size_t j);
-    void (*compare)(struct comparison *c, const struct sides *s, size_t i, size_t j);
-    /* One that the other side lacks, in words; *what names it. NULL: not a difference. */
-    char *(*lacking)(const struct source *of, const struct source *other, size_t i,
-                     enum difference_kind *kind, const char **what);
-};
-
-struct pairs {
-    const struct things *things;
-    const struct sides *s;
-    size_t *of_a, *of_b; /* what belongs to each; NO_PARTNER */
-    bool *tried;         /* of b */
-};
-
-static void pair(struct pairs *p, size_t i, size_t j) {
-    p->of_a[i] = j;
-    p->of_b[j] = i;
-}
-
-static bool are_same(const struct pairs *p, size_t i, size_t j) {
-    if (!p->things->counterparts(p->s, i, j))
-        return false;
-    ENDED_BY(comparison_end) struct comparison c = {.memory = HEAP_ARENA(c.memory)};
-    p->things->compare(&c, p->s, i, j);
-    return c.n == 0;
-}
-
-/* Maximum bipartite matching by augmenting paths: a lock with few facts is the same as several, and
- * would else keep the only one that another lock fits. */
-static bool find_same(struct pairs *p, size_t i) {
-    for (size_t j = 0; j < p->things->m; j++)
-        if (p->of_b[j] == NO_PARTNER && are_same(p, i, j)) {
-            pair(p, i, j);
-            return true;
-        }
-    for (size_t j = 0; j < p->things->m; j++) {
-        if (p->tried[j] || !are_same(p, i, j))
-            continue;
-        p->tried[j] = true;
-        if (find_same(p, p->of_b[j])) {
-            pair(p, i, j);
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Of several that are counterparts, the same ones first: in which order they came says nothing.
- * What was tried without success stays tried, until something is moved. */
-static void compare_things(struct comparison *c, const struct sides *s,
-                           const struct things *things) {
-    struct pairs p = {things, s, must_allocate(things->n * sizeof(*p.of_a)),
-                      must_allocate(things->m * sizeof(*p.of_b)), must_allocate(things->m)};
+/* What is compared of a thing, in one text. */
+struct fact {
     enum difference_kind kind;
-    const char *what;
-    char *text;
+    const char *attribute;
+    const char *text;    /* NULL: none, or not known */
+    const char *said[3]; /* by which it differs; a lock may lack each of them */
+    bool is_last;        /* compared only where both have it, and nothing before it differs */
+};
 
-    memset(p.of_a, 0xff, things->n * sizeof(*p.of_a));
-    memset(p.of_b, 0xff, things->m * sizeof(*p.of_b));
-    for (size_t i = 0; i < things->n; i++)
-        if (find_same(&p, i))
-            memset(p.tried, 0, things->m);
-    for (size_t i = 0; i < things->n; i++)
-        for (size_t j = 0; p.of_a[i] == NO_PARTNER && j < things->m; j++)
-            if (p.of_b[j] == NO_PARTNER && things->counterparts(s, i, j))
-                pair(&p, i, j);
-    for (size_t i = 0; i < things->n; i++)
-        if (p.of_a[i] != NO_PARTNER)
-            things->compare(c, s, i, p.of_a[i]);
-        else if ((text = things->lacking(s->a, s->b, i, &kind, &what)))
-            hold_made(c, kind, what, NULL, text, NULL);
-    for (size_t j = 0; j < things->m; j++)
-        if (p.of_b[j] == NO_PARTNER && (text = things->lacking(s->b, s->a, j, &kind, &what)))
-            hold_made(c, kind, what, NULL, NULL, text);
-    free(p.of_a);
-    free(p.of_b);
-    free(p.tried);
+/* A variable, a library, what a host requires: what a process may have several of. */
+struct thing {
+    const struct source *of;
+    const char *what, *key, *label; /* counterparts have the same key, or the same label */
+    const char *text;               /* of one without a counterpart */
+    unsigned unknown_to;            /* bits of the types of sources that cannot have it */
+    struct fact facts[5];
+    size_t n;
+    struct thing *partner; /* on the other side; NULL: none */
+    bool tried;
+};
+
+struct things {
+    const struct source *of;
+    struct wc_arena *keep;
+    struct thing *p;
+    size_t n;
+};
+
+#define EACH_THING(x, list) for (struct thing *x = (list)->p; x != (list)->p + (list)->n; x++)
+
+/* ---- what there is ---- */
+
+static void add_fact(struct thing *t, enum difference_kind kind, const char *attribute,
+                     const char *text, const char *a, const char *b, const char *c) {
+    t->facts[t->n++] = (struct fact){kind, attribute, text, {a, b, c}, false};
 }
 
-/* ---- the environment ---- */
+static struct thing *add(struct things *list, const char *what, const char *text) {
+    struct thing *t = MUST_ADD(list->p, list->n);
+
+    *t = (struct thing){.of = list->of, .what = what, .key = what, .text = text};
+    return t;
+}
+
+/* One that is nothing but a text; NULL: there is none. */
+static void add_text(struct things *list, enum difference_kind kind, const char *what,
+                     const char *text) {
+    if (text)
+        add_fact(add(list, what, text), kind, NULL, text, text, NULL, NULL);
+}
+
+/* Takes the text. */
+static const char *keep(const struct things *list, char *text) {
+    OWNED char *taken = text;
+
+    return wc_arena_string(list->keep, taken);
+}
 
 char *compare_value(const struct wc_stack *s, const char *variable) {
     static const char *const starts[] = {"RANK=",       "LOCAL_RANK=",    "WORLD_SIZE=",
@@ -169,301 +80,271 @@ char *compare_value(const struct wc_stack *s, const char *variable) {
                : must_copy(value);
 }
 
-/* variable: "NAME=anything". at_end: only what the first side does not have. */
-static void compare_variable(struct comparison *c, const struct sides *s, const char *variable,
-                             bool at_end) {
-    OWNED char *name = must_format("%.*s", (int)strcspn(variable, "="), variable);
-    OWNED char *ours = compare_value(&s->a->stack, variable);
-    OWNED char *theirs = compare_value(&s->b->stack, variable);
-
-    if (!(at_end && ours) && (ours || !s->a->in_part[WC_KIND_process]) &&
-        (theirs || !s->b->in_part[WC_KIND_process]))
-        hold(c, wc_str_ends(name, "_VISIBLE_DEVICES") ? DIFFERENCE_DRIVER : DIFFERENCE_ENVIRONMENT,
-             name, NULL, ours, theirs);
-}
-
-/* ---- the machine ---- */
-
-static char *count_text(int64_t n) {
-    return n == WC_NULL ? NULL : must_format("%lld", (long long)n);
-}
-
-static void compare_machines(struct comparison *c, const struct sides *s) {
-    COMPARABLE(s, machine, &s->a->stack.machine, &s->b->stack.machine, a, b);
-
-    if (!s->a->stack.has_machine || !s->b->stack.has_machine)
-        return;
-    hold(c, DIFFERENCE_DRIVER, "driver", NULL, a.driver, b.driver);
-    /* Only `run` asks for names, so a list may be missing where GPUs are. */
-    if (a.gpus.n > 0 && b.gpus.n > 0)
-        hold_made(c, DIFFERENCE_DRIVER, "GPUs", NULL, joined(&a.gpus, "; "), joined(&b.gpus, "; "));
-    hold_made(c, DIFFERENCE_DRIVER, "number of GPU devices", NULL, count_text(a.gpu_devices),
-              count_text(b.gpu_devices));
-    hold(c, DIFFERENCE_SURROUNDINGS, "architecture", NULL, a.architecture, b.architecture);
-    hold(c, DIFFERENCE_SURROUNDINGS, "container", NULL, a.container, b.container);
-    hold(c, DIFFERENCE_SURROUNDINGS, "glibc", NULL, a.glibc, b.glibc);
-    hold(c, DIFFERENCE_SURROUNDINGS, "operating system", NULL, a.operating_system,
-         b.operating_system);
-    hold(c, DIFFERENCE_SURROUNDINGS, "kernel", NULL, a.kernel, b.kernel);
-}
-
-/* ---- packages ---- */
-
-static const struct wc_package_record *package_at(const struct source *s, size_t i) {
-    return &s->stack.packages.p[i].r;
-}
-
-/* One without a name cannot be distinguished. */
-static bool packages_are_counterparts(const struct sides *s, size_t i, size_t j) {
-    COMPARABLE(s, package, package_at(s->a, i), package_at(s->b, j), x, y);
-
-    return x.package && wc_str_same(x.package, y.package) &&
-           x.installation_kind == y.installation_kind;
-}
-
-static void compare_package(struct comparison *c, const struct sides *s, size_t i, size_t j) {
-    COMPARABLE(s, package, package_at(s->a, i), package_at(s->b, j), x, y);
-
-    hold(c, DIFFERENCE_PACKAGE, x.package, "version", x.package_version, y.package_version);
-    hold(c, DIFFERENCE_PACKAGE, x.package, "state",
-         wc_enum_word(WC_ENUM_package_state, x.package_state),
-         wc_enum_word(WC_ENUM_package_state, y.package_state));
-}
-
-static char *lacking_package(const struct source *of, const struct source *other, size_t i,
-                             enum difference_kind *kind, const char **what) {
-    const struct wc_package_record *p = package_at(of, i);
-
-    *kind = DIFFERENCE_PACKAGE;
-    *what = p->package;
-    if (!p->package || other->in_part[WC_KIND_package])
-        return NULL;
-    return must_copy(p->package_version ?: "there");
-}
-
-/* ---- libraries ---- */
-
-/* The name up to ".so": libcudnn.so.8 is the counterpart of libcudnn.so.9. */
-static bool same_stem(const struct wc_object_record *a, const struct wc_object_record *b) {
-    const char *x = library_name(a), *y = library_name(b);
-    const char *x_end = strstr(x, ".so"), *y_end = strstr(y, ".so");
-    size_t n = x_end ? (size_t)(x_end - x) : strlen(x);
-
-    return n == (y_end ? (size_t)(y_end - y) : strlen(y)) && memcmp(x, y, n) == 0;
-}
-
-static const struct wc_object_record *object_at(const struct source *s, size_t i) {
-    return &s->stack.objects.p[i].r;
-}
-
-/* A lock may not say what an object is, but it has its name. */
-static bool objects_are_counterparts(const struct sides *s, size_t i, size_t j) {
-    const struct wc_object_record *x = object_at(s->a, i), *y = object_at(s->b, j);
-    bool same_part = x->role == y->role && wc_str_same(x->part, y->part);
-
-    if (!library_counts(x) || !library_counts(y))
-        return false;
-    if (same_part && (x->role == WC_role_FACADE || x->part))
-        return true;
-    return (same_part || is_lock(s->a) || is_lock(s->b)) && same_stem(x, y);
-}
-
-static enum difference_kind kind_of(const struct wc_object_record *o) {
-    return o->role == WC_role_HOST ? DIFFERENCE_HOST : DIFFERENCE_LIBRARY;
-}
-
-static void compare_searches(struct comparison *c, const struct sides *s, const char *name,
-                             const struct wc_search_record *x, const struct wc_search_record *y) {
-    if (x && y) {
-        COMPARABLE(s, search, x, y, a, b);
-        hold_made(c, DIFFERENCE_FOUND, name, "rule", library_rule(&a, true),
-                  library_rule(&b, true));
-    } else if ((x && !is_lock(s->b)) || (y && !is_lock(s->a))) {
-        hold_made(c, DIFFERENCE_FOUND, name, "rule", library_rule(x, true), library_rule(y, true));
+static void list_variables(struct things *list) {
+    WC_EACH(v, list->of->stack.process.environment) {
+        const char *name = wc_arena_string_n(list->keep, *v, strcspn(*v, "="));
+        add_text(list,
+                 wc_str_ends(name, "_VISIBLE_DEVICES") ? DIFFERENCE_DRIVER : DIFFERENCE_ENVIRONMENT,
+                 name, keep(list, compare_value(&list->of->stack, *v)));
     }
 }
 
-/* A build is distinguished only where the version is the same. */
-static void compare_object(struct comparison *c, const struct sides *s, size_t i, size_t j) {
-    const struct wc_object_record *a = object_at(s->a, i), *b = object_at(s->b, j);
-    const char *name = library_name(a);
-
-    COMPARABLE(s, object, a, b, x, y);
-    /* Not older, not newer than: of a version that is not known, and then in its place. */
-    if (is_lock(s->a) && (a->version_floor || a->version_ceiling))
-        y.version = b->version;
-    if (is_lock(s->b) && (b->version_floor || b->version_ceiling))
-        x.version = a->version;
-    compare_searches(c, s, name, library_search(&s->a->stack, a), library_search(&s->b->stack, b));
-    hold_made(c, DIFFERENCE_FOUND, name, "installation", library_installation(&x),
-              library_installation(&y));
-    size_t before = c->n;
-    if (strcmp(name, library_name(b)) != 0)
-        hold(c, kind_of(a), name, "SONAME", x.soname, y.soname);
-    hold_made(c, kind_of(a), name, "version", library_version(&x), library_version(&y));
-    if (c->n == before && x.build_id && y.build_id)
-        hold(c, kind_of(a), name, "build-id", x.build_id, y.build_id);
-}
-
-static char *lacking_object(const struct source *of, const struct source *other, size_t i,
-                            enum difference_kind *kind, const char **what) {
-    const struct wc_object_record *o = object_at(of, i);
-    OWNED char *version = library_version(o);
-
-    *kind = kind_of(o);
-    *what = library_name(o);
-    /* What was unloaded again, only a log can know. */
-    if (!library_counts(o) ||
-        (is_lock(other) ? other->in_part[WC_KIND_object] : !o->mapped && other->type != SOURCE_LOG))
-        return NULL;
-    return must_format("%s%s%s", version, version ? ", " : "", library_path(o));
-}
-
-/* ---- what each source may have several of, compared as texts ---- */
-
-struct text {
-    const char *what, *text;
-    const struct wc_demand_record *demand; /* that it names; else NULL */
-};
-
-struct texts {
-    const struct source *of;
-    struct wc_arena *keep;
-    struct text *p;
-    size_t n;
-};
-
-static bool has_text(const struct texts *list, const struct text *x, const struct source *of) {
-    const struct sides s = {of, list->of};
-
-    WC_EACH(t, *list) {
-        if (strcmp(t->what, x->what) != 0)
+static void list_packages(struct things *list) {
+    WC_EACH(package, list->of->stack.packages) {
+        const struct wc_package_record *p = &package->r;
+        const char *kind = wc_enum_word(WC_ENUM_installation_kind, p->installation_kind),
+                   *version = p->package_version,
+                   *state = wc_enum_word(WC_ENUM_package_state, p->package_state);
+        if (!p->package) /* it cannot be distinguished */
             continue;
-        if (!x->demand && strcmp(t->text, x->text) == 0)
-            return true;
-        if (!x->demand)
-            continue;
-        COMPARABLE(&s, demand, x->demand, t->demand, a, b);
-        if (wc_str_same(a.spec, b.spec) && wc_str_same(a.built, b.built))
-            return true;
+        struct thing *t = add(list, p->package, version ?: "there");
+        add_fact(t, DIFFERENCE_PACKAGE, "kind", kind, kind, NULL, NULL);
+        add_fact(t, DIFFERENCE_PACKAGE, "version", version, version, NULL, NULL);
+        add_fact(t, DIFFERENCE_PACKAGE, "state", state, state, NULL, NULL);
     }
-    return false;
 }
 
-static const char *other_text(const struct texts *list, const struct texts *than,
-                              const char *what) {
-    const struct text *t =
-        WC_FIRST(one, *list, strcmp(one->what, what) == 0 && !has_text(than, one, list->of));
-
-    return t ? t->text : NULL;
+/* libcudnn.so.8 is the counterpart of libcudnn.so.9. */
+static void list_objects(struct things *list) {
+    WC_EACH(object, list->of->stack.objects) {
+        const struct wc_object_record *o = &object->r;
+        if (!library_counts(o))
+            continue;
+        const struct wc_search_record *f = library_search(&list->of->stack, o);
+        const char *name = library_name(o), *end = strstr(name, ".so");
+        const char *version = keep(list, library_version(o));
+        const enum difference_kind kind =
+            o->role == WC_role_HOST ? DIFFERENCE_HOST : DIFFERENCE_LIBRARY;
+        struct thing *t = add(
+            list, name,
+            wc_arena_format(list->keep, "%s%s%s", version, version ? ", " : "", library_path(o)));
+        if (end)
+            t->key = wc_arena_string_n(list->keep, name, (size_t)(end - name));
+        if (o->role == WC_role_FACADE || o->part)
+            t->label = library_label(o);
+        if (!o->mapped) /* what was unloaded again, only a log can know */
+            t->unknown_to = 1u << SOURCE_PROCESS | 1u << SOURCE_SCAN;
+        add_fact(t, kind, "SONAME", name, name, NULL, NULL);
+        if (o->version)
+            add_fact(t, kind, "version", version, version, NULL, NULL);
+        else
+            add_fact(t, kind, "version", version, NULL, o->version_floor, o->version_ceiling);
+        add_fact(t, kind, "build-id", o->build_id, o->build_id, NULL, NULL);
+        t->facts[t->n - 1].is_last = true;
+        add_fact(t, DIFFERENCE_FOUND, "rule", keep(list, library_rule(f, true)),
+                 f ? wc_enum_word(WC_ENUM_search_rule, f->rule) : NULL,
+                 f ? wc_base_name(f->of) : NULL, f ? f->element : NULL);
+        add_fact(t, DIFFERENCE_FOUND, "installation", keep(list, library_installation(o)),
+                 wc_enum_word(WC_ENUM_installation_kind, o->installation_kind), o->installation,
+                 o->installation_version);
+    }
 }
 
 /* By its path where it is not an object, or not a known one; NULL: not known. */
 static const char *name_of(const struct wc_stack *s, int64_t object, const char *path) {
     const struct wc_object *o = wc_stack_object(s, object);
 
-    if (o && library_counts(&o->r))
-        return library_name(&o->r);
-    return wc_base_name(path);
+    return o && library_counts(&o->r) ? library_name(&o->r) : wc_base_name(path);
 }
 
-static void list_demands(struct texts *t) {
-    const struct wc_stack *s = &t->of->stack;
-
-    WC_EACH(d, s->demands) {
-        const char *host = name_of(s, d->r.host, d->r.host_path);
-        if ((d->r.spec || d->r.built || is_lock(t->of)) &&
-            d->r.demand_kind != WC_demand_kind_EXPECTATION)
-            *MUST_ADD(t->p, t->n) =
-                (struct text){wc_arena_format(t->keep, "what %s requires", host ?: "a host"),
-                              wc_arena_format(t->keep, "%s%s%s", d->r.spec,
-                                              d->r.built ? " built with " : "", d->r.built),
-                              &d->r};
+static void list_demands(struct things *list) {
+    WC_EACH(demand, list->of->stack.demands) {
+        const struct wc_demand_record *d = &demand->r;
+        const char *host = name_of(&list->of->stack, d->host, d->host_path);
+        const char *text = wc_arena_format(list->keep, "%s%s%s", d->spec,
+                                           d->built ? " built with " : "", d->built);
+        const char *what = wc_arena_format(list->keep, "what %s requires", host ?: "a host");
+        if ((*text || list->of->type == SOURCE_LOCK) &&
+            d->demand_kind != WC_demand_kind_EXPECTATION)
+            add_fact(add(list, what, text), DIFFERENCE_HOST, NULL, text, d->spec, d->built, NULL);
     }
 }
 
-static void list_bindings(struct texts *t) {
-    const struct wc_stack *s = &t->of->stack;
+static void list_machine(struct things *list) {
+    const struct wc_machine_record *m = &list->of->stack.machine;
 
-    WC_EACH(b, s->bindings) {
-        const char *host = name_of(s, b->r.host, b->r.host_path);
-        const char *target = name_of(s, b->r.target, b->r.target_path);
-        if (target)
-            *MUST_ADD(t->p, t->n) = (struct text){
-                wc_arena_format(t->keep, "what %s is bound to", host ?: "a host"), target, NULL};
+    add_text(list, DIFFERENCE_DRIVER, "driver", m->driver);
+    /* Only `run` asks for names, so a list may be missing where GPUs are. */
+    if (m->gpus.n > 0) {
+        add_text(list, DIFFERENCE_DRIVER, "GPUs", keep(list, joined(&m->gpus, "; ")));
+        list->p[list->n - 1].unknown_to = ~0u;
     }
+    if (m->gpu_devices != WC_NULL)
+        add_text(list, DIFFERENCE_DRIVER, "number of GPU devices",
+                 wc_arena_format(list->keep, "%jd", m->gpu_devices));
+    add_text(list, DIFFERENCE_SURROUNDINGS, "architecture", m->architecture);
+    add_text(list, DIFFERENCE_SURROUNDINGS, "container", m->container);
+    add_text(list, DIFFERENCE_SURROUNDINGS, "glibc", m->glibc);
+    add_text(list, DIFFERENCE_SURROUNDINGS, "operating system", m->operating_system);
+    add_text(list, DIFFERENCE_SURROUNDINGS, "kernel", m->kernel);
 }
 
-static void list_failures(struct texts *t) {
-    WC_EACH(f, t->of->stack.failures) {
+static void list_bindings(struct things *list) {
+    const struct wc_stack *s = &list->of->stack;
+
+    WC_EACH(b, s->bindings)
+        add_text(list, DIFFERENCE_BINDING,
+                 wc_arena_format(list->keep, "what %s is bound to",
+                                 name_of(s, b->r.host, b->r.host_path) ?: "a host"),
+                 name_of(s, b->r.target, b->r.target_path));
+}
+
+static void list_failures(struct things *list) {
+    WC_EACH(f, list->of->stack.failures) {
         const char *function = f->r.function, *name = f->r.name;
         const char *file = name ? wc_base_name(name) : function ? "" : "the program itself";
-        *MUST_ADD(t->p, t->n) = (struct text){
-            wc_arena_format(t->keep, "%s%s%s", function, function && name ? " in " : "", file),
-            "not found", NULL};
+        add_text(
+            list, DIFFERENCE_FAILURE,
+            wc_arena_format(list->keep, "%s%s%s", function, function && name ? " in " : "", file),
+            "not found");
     }
 }
 
-static void list_calls(struct texts *t) {
-    WC_EACH(e, t->of->stack.calls) {
+static void list_calls(struct things *list) {
+    WC_EACH(e, list->of->stack.calls)
         if (e->r.phase == WC_phase_AFTER && e->r.status != WC_NULL && e->r.function)
-            *MUST_ADD(t->p, t->n) = (struct text){
-                e->r.function,
-                e->r.status_name ?: wc_arena_format(t->keep, "status %jd", e->r.status), NULL};
+            add_text(list, DIFFERENCE_CALL, e->r.function,
+                     e->r.status_name ?: wc_arena_format(list->keep, "status %jd", e->r.status));
+}
+
+/* ---- which of the one belongs to which of the other ---- */
+
+static bool are_counterparts(const struct thing *x, const struct thing *y) {
+    return strcmp(x->key, y->key) == 0 || (x->label && wc_str_same(x->label, y->label));
+}
+
+/* What a lock does not say does not differ. */
+static bool differ(const struct thing *x, const struct thing *y, size_t fact) {
+    const struct fact *f = &x->facts[fact], *g = &y->facts[fact];
+
+    for (size_t i = 0; i < 3; i++)
+        if (!wc_str_same(f->said[i], g->said[i]) && (f->said[i] || x->of->type != SOURCE_LOCK) &&
+            (g->said[i] || y->of->type != SOURCE_LOCK))
+            return !f->is_last || (f->text && g->text);
+    return false;
+}
+
+static bool are_same(const struct thing *x, const struct thing *y) {
+    bool same = are_counterparts(x, y);
+
+    for (size_t i = 0; same && i < x->n; i++)
+        same = !differ(x, y, i);
+    return same;
+}
+
+static void pair(struct thing *x, struct thing *y) {
+    x->partner = y;
+    y->partner = x;
+}
+
+/* Maximum bipartite matching by augmenting paths: a lock with few facts is the same as several, and
+ * would else keep the only one that another lock fits. */
+static bool find_same(struct thing *x, struct things *others) {
+    for (int taken = 0; taken < 2; taken++)
+        EACH_THING(y, others) {
+            if ((y->partner != NULL) != taken || y->tried || !are_same(x, y))
+                continue;
+            y->tried = taken;
+            if (!taken || find_same(y->partner, others)) {
+                pair(x, y);
+                return true;
+            }
+        }
+    return false;
+}
+
+/* Of several that are counterparts, the same ones first: in which order they came says nothing.
+ * What was tried without success stays tried, until something is moved. */
+static void find_partners(struct things *a, struct things *b, bool is_set) {
+    EACH_THING(x, a)
+        if (is_set) {
+            EACH_THING(y, b)
+                if (are_same(x, y))
+                    pair(x, y);
+        } else if (find_same(x, b)) {
+            EACH_THING(y, b)
+                y->tried = false;
+        }
+    EACH_THING(x, a)
+        EACH_THING(y, b)
+            if (!x->partner && !y->partner && are_counterparts(x, y))
+                pair(x, y);
+}
+
+/* ---- what differs ---- */
+
+/* Adds if they differ, behind all that come no later. */
+static void hold(struct comparison *c, enum difference_kind kind, const char *what,
+                 const char *attribute, const char *a, const char *b) {
+    size_t at = c->n;
+
+    if (wc_str_same(a, b))
+        return;
+    MUST_ADD(c->p, c->n);
+    for (; at > 0 && c->p[at - 1].kind > kind; at--)
+        c->p[at] = c->p[at - 1];
+    c->p[at] = (struct difference){kind, what, attribute, a, b};
+}
+
+static void tell_pair(struct comparison *c, const struct thing *x, const struct thing *y) {
+    const size_t before = c->n;
+
+    for (size_t i = 0; i < x->n; i++)
+        if (differ(x, y, i) && (!x->facts[i].is_last || c->n == before))
+            hold(c, x->facts[i].kind, x->what, x->facts[i].attribute, x->facts[i].text,
+                 y->facts[i].text);
+}
+
+static bool lacks(const struct source *s, enum wc_kind kind, const struct thing *t) {
+    return !t->partner && !s->in_part[kind] && !(t->unknown_to & 1u << s->type);
+}
+
+static bool knows(const struct source *s, enum wc_kind kind) {
+    switch (kind) {
+    case WC_KIND_process:
+        return s->stack.has_process;
+    case WC_KIND_machine:
+        return s->stack.has_machine;
+    case WC_KIND_binding: /* of a process in its memory, which may not be readable */
+        return s->type == SOURCE_LOG || s->stack.bindings.n > 0;
+    case WC_KIND_failure:
+    case WC_KIND_call:
+        return s->type == SOURCE_LOG;
+    default:
+        return true;
     }
 }
 
-/* What is on only one side; where both have another text of the same thing, these two. */
-static void compare_lists(struct comparison *c, const struct sides *s, enum difference_kind kind,
-                          void (*list)(struct texts *t), enum wc_kind of) {
-    struct texts a = {s->a, &c->memory.arena, NULL, 0}, b = {s->b, &c->memory.arena, NULL, 0};
-    const char *other;
-
-    list(&a);
-    list(&b);
-    WC_EACH(t, a)
-        if (!has_text(&b, t, s->a) && ((other = other_text(&b, &a, t->what)) || !s->b->in_part[of]))
-            hold(c, kind, t->what, NULL, t->text, other);
-    WC_EACH(t, b)
-        if (!s->a->in_part[of] && !has_text(&a, t, s->b) && !other_text(&a, &b, t->what))
-            hold(c, kind, t->what, NULL, NULL, t->text);
-    free(a.p);
-    free(b.p);
-}
-
-/* ---- all of it ---- */
-
-/* Of a process they are in its memory, which may not be readable; a lock may be of one. */
-static bool sees_bindings(const struct source *s) {
-    return s->type == SOURCE_LOG || s->stack.bindings.n > 0;
-}
+static const struct section {
+    enum wc_kind kind;
+    void (*list)(struct things *list);
+    bool is_set; /* how many are the same says nothing */
+} sections[] = {
+    {WC_KIND_process, list_variables, true}, {WC_KIND_package, list_packages, false},
+    {WC_KIND_object, list_objects, false},   {WC_KIND_demand, list_demands, true},
+    {WC_KIND_machine, list_machine, true},   {WC_KIND_binding, list_bindings, true},
+    {WC_KIND_failure, list_failures, true},  {WC_KIND_call, list_calls, true},
+};
 
 void compare(struct comparison *c, const struct source *a, const struct source *b) {
-    const struct sides s = {a, b};
-    const struct things packages = {a->stack.packages.n, b->stack.packages.n,
-                                    packages_are_counterparts, compare_package, lacking_package};
-    const struct things objects = {a->stack.objects.n, b->stack.objects.n, objects_are_counterparts,
-                                   compare_object, lacking_object};
-
     *c = (struct comparison){.memory = HEAP_ARENA(c->memory)};
-    if (a->stack.has_process && b->stack.has_process) {
-        compare_variable(c, &s, "LD_PRELOAD=", false);
-        WC_EACH(v, a->stack.process.environment)
-            if (!wc_str_starts(*v, "LD_PRELOAD="))
-                compare_variable(c, &s, *v, false);
-        WC_EACH(v, b->stack.process.environment)
-            if (!wc_str_starts(*v, "LD_PRELOAD="))
-                compare_variable(c, &s, *v, true);
-    }
-    compare_things(c, &s, &packages);
-    compare_things(c, &s, &objects);
-    compare_lists(c, &s, DIFFERENCE_HOST, list_demands, WC_KIND_demand);
-    compare_machines(c, &s);
-    if (sees_bindings(a) && sees_bindings(b))
-        compare_lists(c, &s, DIFFERENCE_BINDING, list_bindings, WC_KIND_binding);
-    if (a->type == SOURCE_LOG && b->type == SOURCE_LOG) {
-        compare_lists(c, &s, DIFFERENCE_FAILURE, list_failures, WC_KIND_failure);
-        compare_lists(c, &s, DIFFERENCE_CALL, list_calls, WC_KIND_call);
+    WC_EACH_ROW(row, sections) {
+        struct things of_a = {a, &c->memory.arena, NULL, 0}, of_b = {b, &c->memory.arena, NULL, 0};
+        if (!knows(a, row->kind) || !knows(b, row->kind))
+            continue;
+        row->list(&of_a);
+        row->list(&of_b);
+        find_partners(&of_a, &of_b, row->is_set);
+        EACH_THING(t, &of_a)
+            if (t->partner)
+                tell_pair(c, t, t->partner);
+            else if (lacks(b, row->kind, t))
+                hold(c, t->facts[0].kind, t->what, NULL, t->text, NULL);
+        EACH_THING(t, &of_b)
+            if (lacks(a, row->kind, t))
+                hold(c, t->facts[0].kind, t->what, NULL, NULL, t->text);
+        free(of_a.p);
+        free(of_b.p);
     }
 }
 

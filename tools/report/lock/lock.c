@@ -477,10 +477,9 @@ static bool take_sections(struct reading *in, const json_t *lock) {
             if (!take_record(in, row->kind, record))
                 return false;
         }
-        if (row->is_counted) {
-            json_auto_t *count = count_of(list, row->kind);
-            in->source->in_part[row->kind] = !json_equal(json_object_get(complete, name), count);
-        }
+        json_auto_t *count = count_of(list, row->kind);
+        in->source->in_part[row->kind] =
+            !row->is_counted || !json_equal(json_object_get(complete, name), count);
     }
     return true;
 }
