@@ -140,11 +140,12 @@ static void list_objects(struct things *list) {
     }
 }
 
-/* By its path where it is not an object, or not a known one; NULL: not known. */
+/* Of a file that is no object its own name; NULL: not known. */
 static const char *name_of(const struct wc_stack *s, int64_t object, const char *path) {
-    const struct wc_object *o = wc_stack_object(s, object);
+    const struct wc_object *own =
+        WC_FIRST(o, s->objects, library_counts(&o->r) && wc_means(o, object, path));
 
-    return o && library_counts(&o->r) ? library_name(&o->r) : wc_base_name(path);
+    return own ? library_name(&own->r) : wc_base_name(path);
 }
 
 static void list_demands(struct things *list) {

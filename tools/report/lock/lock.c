@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/demand/questions.h"
 #include "core/records/library.h"
 #include "tools/observe/log/record_json.h"
 #include "tools/report/report.h"
@@ -60,7 +61,7 @@ static void begin_record(struct wc_record *r, enum wc_kind kind) {
 struct entry {
     char *order;  /* entries come by this text */
     json_t *json; /* the record as the lock has it */
-    const struct wc_object_record *object;
+    const struct wc_object *object;
 };
 
 struct entries {
@@ -72,6 +73,7 @@ struct writing {
     const struct wc_stack *s;
     bool paths;
     struct entries of[WC_KINDS]; /* by kind */
+    struct heap_arena texts;
 };
 
 WC_COMPARE(in_order, struct entry, strcmp(x->order, y->order));
@@ -89,12 +91,14 @@ static json_t *take_entries(struct entries *list, bool without_twins) {
     WC_EACH(e, *list)
         free(e->order);
     free(list->p);
-    *list = (struct entries){NULL, 0};
     return array;
 }
 
-/* The chosen fields in which it differs from a record of which nothing is known. New reference. */
-static json_t *chosen_fields(enum wc_kind kind, const void *record) {
+/* The chosen fields in which the record differs from one of which nothing is known. It comes by
+ * name, by these fields, then by place. */
+static struct entry *add_entry(struct writing *w, enum wc_kind kind, const void *record,
+                               const char *name, const char *place) {
+    struct entries *list = &w->of[kind];
     struct wc_record none;
     json_t *chosen = json_object();
 
@@ -106,15 +110,10 @@ static json_t *chosen_fields(enum wc_kind kind, const void *record) {
         if (row->kind == kind && !json_equal(value, json_object_get(usual, row->field)))
             json_object_set(chosen, row->field, value);
     }
-    return chosen;
-}
-
-/* Takes the record. name: by which it comes first. */
-static void add_entry(struct writing *w, enum wc_kind kind, const char *name, json_t *json) {
-    OWNED char *facts = json_dumps(json, JSON_COMPACT | JSON_SORT_KEYS);
-
-    *MUST_ADD(w->of[kind].p, w->of[kind].n) =
-        (struct entry){must_format("%s\1%s", name, facts), json, NULL};
+    OWNED char *facts = json_dumps(chosen, JSON_COMPACT | JSON_SORT_KEYS);
+    *MUST_ADD(list->p, list->n) =
+        (struct entry){must_format("%s\1%s\1%s", name, facts, place), chosen, NULL};
+    return &list->p[list->n - 1];
 }
 
 /* "libcudnn.so.9", and "(2)/libcudnn.so.9" for the next of that name. */
@@ -130,27 +129,17 @@ static json_t *new_name(const struct entries *objects, const char *name) {
     return text;
 }
 
-/* How the lock calls an object, or a file that is none of its objects. New reference; null: nothing
- * is known of it. */
-static json_t *name_of(const struct writing *w, int64_t object, const char *path) {
-    OWNED char *other = path ? must_format(".../%s", wc_base_name(path)) : NULL;
-
-    WC_EACH(e, w->of[WC_KIND_object]) {
-        const struct wc_object_record *o = e->object;
-        bool has_path =
-            path && wc_str_same(o->path, path) && strcmp(library_name(o), wc_base_name(path)) == 0;
-        if (object == WC_NULL ? has_path : o->object == object)
-            return json_incref(json_object_get(e->json, "name"));
-    }
-    return text_to_json(other);
+static const char *name_in(const struct entry *object) {
+    return json_string_value(json_object_get(object->json, "name"));
 }
 
-static void set_name(json_t *json, const char *field, json_t *name) {
-    if (json_is_null(name))
-        json_object_del(json, field);
-    else
-        json_object_set(json, field, name);
-    json_decref(name);
+/* How the lock calls an object, or a file that is none of its objects. NULL: nothing is known. */
+static const char *name_of(struct writing *w, int64_t object, const char *path) {
+    const struct entry *own = WC_FIRST(e, w->of[WC_KIND_object], wc_means(e->object, object, path));
+
+    return own    ? name_in(own)
+           : path ? wc_arena_format(&w->texts.arena, ".../%s", wc_base_name(path))
+                  : NULL;
 }
 
 /* All have a name before one is reported that refers to another. How often a number or a path comes
@@ -160,46 +149,47 @@ static void add_objects(struct writing *w, bool of_lock) {
 
     WC_EACH(object, w->s->objects) {
         struct wc_object_record o = object->r;
+        const char *name = library_name(&object->r), *path = library_path(&object->r);
         if (!library_counts(&o))
             continue;
         o.asked_by = NULL;
-        o.path = w->paths ? library_path(&object->r) : NULL;
+        o.path = w->paths ? path : NULL;
         if (!w->paths) {
             o.installation_path = NULL;
             o.gpu_library = wc_base_name(o.gpu_library);
         }
         /* Of an object without a path, a lock that is read has the name, new_name()'s, too. */
-        if (wc_str_same(o.path, library_name(&object->r)) || wc_str_starts(o.path ?: "", "("))
+        if (wc_str_same(o.path, name) || wc_str_starts(o.path ?: "", "("))
             o.path = NULL;
         if (o.version)
             o.version_floor = o.version_ceiling = NULL;
         else
             o.version_source = WC_version_source_UNKNOWN;
-        add_entry(w, WC_KIND_object, library_name(&object->r), chosen_fields(WC_KIND_object, &o));
-        OWNED char *order = objects->p[objects->n - 1].order;
-        objects->p[objects->n - 1].object = &object->r;
-        objects->p[objects->n - 1].order = must_format(
-            "%s\1%s\1%020lld", order, of_lock ? "" : library_path(&object->r), (long long)o.object);
+        OWNED char *place = must_format("%s\1%020jd", of_lock ? "" : path, o.object);
+        add_entry(w, WC_KIND_object, &o, name, place)->object = object;
     }
     SORT(*objects, in_order);
     WC_EACH(e, *objects)
-        json_object_set_new(e->json, "name", new_name(objects, library_name(e->object)));
-    WC_EACH(e, *objects)
-        set_name(e->json, "asked_by", name_of(w, e->object->asked_by_object, e->object->asked_by));
+        json_object_set_new(e->json, "name", new_name(objects, library_name(&e->object->r)));
+    WC_EACH(e, *objects) {
+        const char *by = name_of(w, e->object->r.asked_by_object, e->object->r.asked_by);
+        if (by)
+            json_object_set_new(e->json, "asked_by", text_to_json(by));
+    }
 }
 
 /* $ORIGIN points to the same place on every machine. */
 static void add_searches(struct writing *w) {
     WC_EACH(e, w->of[WC_KIND_object]) {
-        const struct wc_search_record *found = library_search(w->s, e->object);
+        const struct wc_search_record *found = library_search(w->s, &e->object->r);
         struct wc_search_record f = found ? *found : (struct wc_search_record){.name = NULL};
-        f.name = json_string_value(json_object_get(e->json, "name"));
+        f.name = name_in(e);
         if (!w->paths) {
             f.of = wc_base_name(f.of);
             f.element = f.element && *f.element == '$' ? f.element : NULL;
         }
         if (f.rule || f.of || f.element)
-            add_entry(w, WC_KIND_search, f.name, chosen_fields(WC_KIND_search, &f));
+            add_entry(w, WC_KIND_search, &f, f.name, NULL);
     }
 }
 
@@ -222,37 +212,35 @@ static void add_others(struct writing *w) {
     const struct wc_stack *s = w->s;
 
     if (s->has_machine)
-        add_entry(w, WC_KIND_machine, NULL, chosen_fields(WC_KIND_machine, &s->machine));
+        add_entry(w, WC_KIND_machine, &s->machine, NULL, NULL);
     if (s->has_process && w->paths)
-        add_entry(w, WC_KIND_process, NULL, json_pack("{s:o}", "environment", environment_of(s)));
+        json_object_set_new(add_entry(w, WC_KIND_process, &s->process, NULL, NULL)->json,
+                            "environment", environment_of(s));
     WC_EACH(package, s->packages) {
         struct wc_package_record p = package->r;
         p.installation_path = w->paths ? p.installation_path : NULL;
         if (p.package)
-            add_entry(w, WC_KIND_package, p.package, chosen_fields(WC_KIND_package, &p));
+            add_entry(w, WC_KIND_package, &p, p.package, NULL);
     }
     WC_EACH(demand, s->demands) {
-        const struct wc_demand_record *d = &demand->r;
+        struct wc_demand_record d = demand->r;
+        d.host_path = name_of(w, d.host, d.host_path);
         /* What was expected of this run is not a property of the stack. */
-        if ((!d->spec && !d->built) || d->demand_kind == WC_demand_kind_EXPECTATION)
-            continue;
-        json_t *json = chosen_fields(WC_KIND_demand, d);
-        set_name(json, "host_path", name_of(w, d->host, d->host_path));
-        add_entry(w, WC_KIND_demand, NULL, json);
+        if ((d.spec || d.built) && d.demand_kind != WC_demand_kind_EXPECTATION)
+            add_entry(w, WC_KIND_demand, &d, NULL, NULL);
     }
-    WC_EACH(binding, s->bindings) { /* how it was bound differs from run to run */
-        const struct wc_binding_record *b = &binding->r;
-        json_t *target = name_of(w, b->target, b->target_path);
-        if (json_is_null(target))
-            continue;
-        json_t *json = json_pack("{s:o}", "target_path", target);
-        set_name(json, "host_path", name_of(w, b->host, b->host_path));
-        add_entry(w, WC_KIND_binding, NULL, json);
+    WC_EACH(binding, s->bindings) {
+        struct wc_binding_record b = binding->r;
+        b.host_path = name_of(w, b.host, b.host_path);
+        b.target_path = name_of(w, b.target, b.target_path);
+        if (b.target_path)
+            add_entry(w, WC_KIND_binding, &b, NULL, NULL);
     }
 }
 
+/* How something was bound differs from run to run, so equal bindings are one. */
 void lock_write(FILE *to, const struct source *source, bool paths) {
-    struct writing w = {.s = &source->stack, .paths = paths};
+    struct writing w = {.s = &source->stack, .paths = paths, .texts = HEAP_ARENA(w.texts)};
     json_t *lock = json_object(), *complete = json_object();
 
     add_objects(&w, source->type == SOURCE_LOCK);
@@ -267,6 +255,7 @@ void lock_write(FILE *to, const struct source *source, bool paths) {
         if (n > 0)
             json_object_set(lock, wc_kind_name(row->kind), section);
     }
+    heap_arena_end(&w.texts);
     json_object_set_new(lock, "complete", complete);
     json_object_set_new(lock, FORMAT_KEY, json_integer(FORMAT));
     json_print_sorted(to, lock);
