@@ -153,14 +153,12 @@ static void add_objects(struct writing *w, bool of_lock) {
         if (!library_counts(&o))
             continue;
         o.asked_by = NULL;
-        o.path = w->paths ? path : NULL;
+        /* Of an object without a path, a lock that is read has the name, new_name()'s, too. */
+        o.path = w->paths && strcmp(path, name) != 0 && *path != '(' ? path : NULL;
         if (!w->paths) {
             o.installation_path = NULL;
             o.gpu_library = wc_base_name(o.gpu_library);
         }
-        /* Of an object without a path, a lock that is read has the name, new_name()'s, too. */
-        if (wc_str_same(o.path, name) || wc_str_starts(o.path ?: "", "("))
-            o.path = NULL;
         if (o.version)
             o.version_floor = o.version_ceiling = NULL;
         else
@@ -498,38 +496,34 @@ bool lock_begins(const char *path) {
 struct source *lock_read(const char *path, char **trouble) {
     size_t n;
     bool is_oldest;
+    json_auto_t *lock = NULL, *numbers = json_object();
     OWNED char *text = disk_text(path, SIZE_MOST + 1, &n);
-    struct reading in = {.texts = HEAP_ARENA(in.texts)};
+    struct reading in = {.texts = HEAP_ARENA(in.texts), .numbers = numbers};
     json_error_t error;
-    json_auto_t *lock = NULL;
+    const json_t *format;
 
     if (!text)
-        *trouble = must_copy(strerror(errno));
+        in.trouble = must_copy(strerror(errno));
     else if (n > SIZE_MOST)
-        *trouble = must_copy("too large for a lock");
+        in.trouble = must_copy("too large for a lock");
     else if (!is_lock(text, &is_oldest))
-        *trouble = must_copy("not a lock of whichcudnn");
+        in.trouble = must_copy("not a lock of whichcudnn");
     else if (is_oldest)
-        *trouble = must_copy(OLDER_FORMAT);
-    else if (!(lock = json_loadb(text, n, JSON_REJECT_DUPLICATES, &error)))
-        *trouble = must_format("line %d: %s", error.line, error.text);
-    if (!lock)
-        return NULL;
-    in.numbers = json_object();
-    in.source = source_new(SOURCE_LOCK, path);
-    const json_t *format = json_object_get(lock, FORMAT_KEY);
-    if (!json_is_integer(format))
-        in.trouble = must_copy("\"" FORMAT_KEY "\": 3 is missing");
-    else if (json_integer_value(format) > FORMAT)
-        in.trouble = must_copy("a newer format than this whichcudnn reads");
-    else if (json_integer_value(format) < FORMAT)
         in.trouble = must_copy(OLDER_FORMAT);
+    else if (!(lock = json_loadb(text, n, JSON_REJECT_DUPLICATES, &error)))
+        in.trouble = must_format("line %d: %s", error.line, error.text);
+    else if (!json_is_integer(format = json_object_get(lock, FORMAT_KEY)))
+        in.trouble = must_copy("\"" FORMAT_KEY "\": 3 is missing");
+    else if (json_integer_value(format) != FORMAT)
+        in.trouble = must_copy(json_integer_value(format) < FORMAT
+                                   ? OLDER_FORMAT
+                                   : "a newer format than this whichcudnn reads");
+    in.source = source_new(SOURCE_LOCK, path);
     if (in.trouble || !take_sections(&in, lock)) {
         source_free(in.source);
         in.source = NULL;
     }
     *trouble = in.trouble;
     heap_arena_end(&in.texts);
-    json_decref(in.numbers);
     return in.source;
 }
