@@ -57,12 +57,8 @@ const char *template_filled(struct wc_arena *memory, const char *text,
 
 /* ---- what may be in a command ---- */
 
-static bool is_of(const char *text, const char *also) {
-    for (; *text; text++)
-        if (!wc_is_alphanumeric(*text) && !strchr(also, *text))
-            return false;
-    return true;
-}
+/* Letters, digits and the characters of a literal alone. */
+#define is_of(text, also) (!(text)[strspn(text, ALPHANUMERIC also)])
 
 /* As it is, or between quotes. */
 static const char *quoted(struct making *m, const char *text) {
@@ -485,7 +481,7 @@ static const char *in_line(struct making *m) {
     const char *value = e->value ?: "";
     const char *place = e->target ? strchr(e->target, '\n') : NULL;
 
-    if (!place || !is_of(value, e->kind == EDIT_PIN ? "=<>!~.,*+-_" : "_@%+=:,./-"))
+    if (!place || !(e->kind == EDIT_PIN ? is_of(value, "=<>!~.,*+-_") : is_of(value, "_@%+=:,./-")))
         return fail(m);
     return format(m, "sed -i '%.*s%s%s' %s", (int)(place - e->target), e->target, value, place + 1,
                   quoted_path(m, e->path));

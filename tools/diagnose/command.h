@@ -10,6 +10,7 @@
 
 /* Below an environment, while a repair is made there: what was there before. */
 #define COMMAND_UNDO ".whichcudnn-undo"
+#define ALPHANUMERIC "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
 /* What is installed after something was removed is fetched before, so that a command that fails
  * leaves what it found. NULL: there is no command for one of them, or no text that may be in

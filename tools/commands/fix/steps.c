@@ -10,7 +10,6 @@
 #include "tools/util/disk.h"
 
 #define PLACES_MOST (sizeof(((struct steps *)0)->places) / sizeof(const char *))
-#define NAME "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
 bool is_within(const char *path, const char *top) {
     const size_t n = strlen(top);
@@ -177,7 +176,7 @@ static struct step *add(struct making *m, const struct edit *e, enum step_kind k
 }
 
 static bool is_name(const char *text) {
-    return text && !text[strspn(text, NAME "._")];
+    return text && !text[strspn(text, ALPHANUMERIC "._")];
 }
 
 /* Those from that one on, n that are made by one command. */
