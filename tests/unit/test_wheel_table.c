@@ -38,6 +38,24 @@ static void parts_came_and_went(void **state) {
                          row->n);
 }
 
+static void rows_of_a_file_begin_with_its_oldest_release(void **state) {
+    (void)state;
+    static const struct {
+        const char *package, *from, *to, *file;
+    } rows[] = {
+#define WHEEL_FILE(package, from, to, file, needs) {package, from, to, file},
+#include "tools/knowledge/wheel_files.def"
+    };
+    const size_t n = sizeof rows / sizeof *rows;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = i + 1; k < n; k++)
+            if (strcmp(rows[i].package, rows[k].package) == 0 &&
+                strcmp(rows[i].file, rows[k].file) == 0)
+                assert_true(*rows[i].to && *rows[k].from &&
+                            wc_version_compare(wc_version_of(rows[i].to),
+                                               wc_version_of(rows[k].from)) <= 0);
+}
+
 static void assert_list(const char *const *list, const char *expected) {
     const char *joined = "";
     for (; *list; list++)
@@ -180,6 +198,7 @@ static int end(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parts_came_and_went),
+        cmocka_unit_test(rows_of_a_file_begin_with_its_oldest_release),
         cmocka_unit_test(a_file_says_what_it_needs_and_where_it_looks),
         cmocka_unit_test(what_comes_with_a_wheel),
         cmocka_unit_test(the_newest_release_of_a_set),

@@ -174,19 +174,6 @@ static bool is_named(const struct file_row *row, const char *soname) {
                  : wc_str_same(soname, name);
 }
 
-/* Of the rows of that package: from where on, and up to where, there is one for the library. */
-static void widen(struct range *all, const struct range *row) {
-    if (!all->package) {
-        *all = *row;
-        return;
-    }
-    if (wc_version_compare(wc_version_of(row->from), wc_version_of(all->from)) < 0)
-        all->from = row->from;
-    if (*all->to &&
-        (!*row->to || wc_version_compare(wc_version_of(row->to), wc_version_of(all->to)) > 0))
-        all->to = row->to;
-}
-
 const char *wheel_with(struct wc_arena *memory, const char *soname, int32_t cuda,
                        const char **spec) {
     struct range all = {.package = NULL};
@@ -197,7 +184,7 @@ const char *wheel_with(struct wc_arena *memory, const char *soname, int32_t cuda
         if (cuda_of(row->of.package) == cuda && is_named(row, soname) &&
             (!all.package || wc_str_same(all.package, row->of.package))) {
             by_minor = wc_str_find(row->file, "%m") != NULL;
-            widen(&all, &row->of);
+            all = (struct range){row->of.package, all.from ?: row->of.from, row->of.to};
         }
     const struct wc_version number = wc_name_read(soname).version;
     if (!all.package)
