@@ -487,15 +487,12 @@ static void add_required(struct making *m, const struct site *site, const struct
 /* Each release of nvJitLink has its functions under its own number: "__nvJitLinkCreate_12_9" came
  * with 12.9. As a set; NULL: no such symbol is wanted. */
 static const char *release_of_symbol(struct making *m, const char *symbol) {
-    size_t n = symbol && wc_str_starts(symbol, "__nvJitLink") ? strlen(symbol) : 0;
+    const bool counts = symbol && wc_str_starts(symbol, "__nvJitLink");
+    const char *major = counts ? strchr(symbol + 2, '_') : NULL;
+    const char *minor = major ? strchr(major + 1, '_') : NULL;
 
-    while (n && (wc_is_digit(symbol[n - 1]) || symbol[n - 1] == '_'))
-        n--;
-    const char *major = n && symbol[n] ? symbol + n + 1 : "";
-    const size_t digits = strcspn(major, "_");
-    return digits && major[digits]
-               ? make_format(m, ">=%.*s.%s", (int)digits, major, major + digits + 1)
-               : NULL;
+    return minor ? make_format(m, ">=%.*s.%s", (int)(minor - major - 1), major + 1, minor + 1)
+                 : NULL;
 }
 
 /* The package that has a file on its list: put back where the loader refuses that very file;
