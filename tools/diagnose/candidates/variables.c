@@ -106,31 +106,20 @@ static bool is_left_behind(char c) {
     return (unsigned char)c <= ' ' || c == '"' || c == '\'';
 }
 
-/* ":", and ", " as people write lists. */
-static size_t element_length(const char *list) {
-    size_t n = 0;
-
-    while (list[n] && list[n] != ':' && strncmp(list + n, ", ", 2) != 0)
-        n++;
-    return n;
-}
-
 void make_cleaned(struct making *m) {
     static const char unexpanded[] = "${LD_LIBRARY_PATH";
     const char *value = "";
 
-    for (const char *rest = m->path ?: ""; *rest;) {
-        const size_t whole = element_length(rest);
-        const char *at = memmem(rest, whole, unexpanded, sizeof(unexpanded) - 1);
-        size_t from = 0, n = at ? (size_t)(at - rest) : whole;
-        while (from < n && is_left_behind(rest[from]))
+    WC_EACH_ELEMENT(e, m->path, ":,") { /* people write lists with ", ", too */
+        const char *at = memmem(e.p, e.n, unexpanded, sizeof(unexpanded) - 1);
+        size_t from = 0, n = at ? (size_t)(at - e.p) : e.n;
+        while (from < n && is_left_behind(e.p[from]))
             from++;
-        while (n > from && is_left_behind(rest[n - 1]))
+        while (n > from && is_left_behind(e.p[n - 1]))
             n--;
-        if (rest[from] == '/' && n > from)
+        if (e.p[from] == '/' && n > from)
             value =
-                make_format(m, "%s%s%.*s", value, *value ? ":" : "", (int)(n - from), rest + from);
-        rest += whole + (rest[whole] != '\0');
+                make_format(m, "%s%s%.*s", value, *value ? ":" : "", (int)(n - from), e.p + from);
     }
     if (*value)
         make_one(m, make_path(value));
