@@ -207,9 +207,8 @@ static bool has_cudnn(struct making *m, const char *directory, int32_t major) {
     const struct entries all = make_entries(m, directory);
 
     return WC_ANY(entry, all,
-                  major < 0 ? wc_name_is_cudnn(*entry)
-                            : wc_kind_is_cudnn(wc_name_kind_of(*entry)) &&
-                                  wc_name_read(*entry).version.major == major);
+                  wc_name_is_cudnn(*entry) &&
+                      (major < 0 || wc_name_read(*entry).version.major == major));
 }
 
 static void add_releases(struct making *m, const struct entries *specs, const char *directory,

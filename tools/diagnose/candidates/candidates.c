@@ -68,7 +68,8 @@ const char *make_real_path(struct making *m, const char *path) {
     return (path ? view_real_path(m->view, path) : NULL) ?: path;
 }
 
-const char *make_site_of(struct making *m, const char *path) {
+/* site-packages, or another folder of packages, that a file is in; NULL: none. */
+static const char *site_of_file(struct making *m, const char *path) {
     char scratch[4 * PATH_MAX];
     struct wc_reading reading;
 
@@ -87,7 +88,7 @@ const char *make_prefix_of(struct making *m, const char *path) {
 }
 
 const char *make_environment_of(struct making *m, const char *path) {
-    return make_real_path(m, make_site_of(m, path)) ?: make_prefix_of(m, path);
+    return make_real_path(m, site_of_file(m, path)) ?: make_prefix_of(m, path);
 }
 
 /* Each is as in "DT_RUNPATH /x/lib/ (not there)". */
@@ -142,7 +143,7 @@ struct edit make_install(const char *package, const char *spec, const char *envi
 }
 
 const char *make_module_of(struct making *m, const char *path) {
-    const char *site = make_site_of(m, path), *below;
+    const char *site = site_of_file(m, path), *below;
 
     if (!site)
         return path ? wc_base_name(path) : NULL;

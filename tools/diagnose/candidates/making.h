@@ -74,14 +74,13 @@ void make_import_before(struct making *m, const char *first, const char *then, c
 /* spec: a set of releases. */
 struct edit make_install(const char *package, const char *spec, const char *environment);
 
+/* The conda environment that a file is in, behind all links; NULL: none. */
+const char *make_prefix_of(struct making *m, const char *path);
+/* Its site, behind all links, or the conda environment; NULL: neither. */
+const char *make_environment_of(struct making *m, const char *path);
+
 /* ---- packages (tools/diagnose/candidates/packages.c) ---- */
 
-/* site-packages, or another folder of packages, that a file is in; NULL: none. */
-const char *make_site_of(struct making *m, const char *path);
-/* The conda environment, behind all links; NULL: none. */
-const char *make_prefix_of(struct making *m, const char *path);
-/* The site, behind all links, or the conda environment; NULL: neither. */
-const char *make_environment_of(struct making *m, const char *path);
 /* Is it one of conda? */
 bool make_is_conda(struct making *m, const char *environment);
 /* Those that a failed request is about: of the requester, or of the process. */
