@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* known-bad-release: this release of cuDNN has a defect that is written down somewhere. */
 #include "core/demand/finding.h"
+#include "tools/diagnose/wheels.h"
 
 static const struct bad {
     const char *releases, *framework, *of_it, *what, *source;
@@ -12,17 +13,11 @@ static const struct bad {
 
 /* The host in which it shows: no build without CUDA. */
 static const struct wc_object *host_of(const struct wc_stack *s, const struct bad *bad) {
-    struct wc_version v;
-
-    WC_EACH(o, s->objects) {
-        const char *version = o->r.installation_version;
-        if (o->r.mapped && (wc_wants_cudnn(o) || o->r.gpu_library) &&
-            wc_str_same(o->r.framework, bad->framework) && version &&
-            wc_version_parse_start(version, wc_str_length(version), &v) &&
-            wc_text_accepts(bad->of_it, v) == WC_YES)
-            return o;
-    }
-    return NULL;
+    return WC_FIRST(
+        o, s->objects,
+        o->r.mapped && (wc_wants_cudnn(o) || o->r.gpu_library) &&
+            wc_str_same(o->r.framework, bad->framework) &&
+            wc_text_accepts(bad->of_it, wheel_version(o->r.installation_version ?: "")) == WC_YES);
 }
 
 static void look(struct wc_diagnosis *d, const struct wc_object *facade) {

@@ -5,6 +5,7 @@
  * themselves. Reported only of packages that this process had to do with.
  */
 #include "core/demand/finding.h"
+#include "tools/diagnose/wheels.h"
 
 enum { NAMED = 8, PACKAGES_MOST = 16 };
 
@@ -132,10 +133,8 @@ void wc_find_installation_incomplete(struct wc_diagnosis *d) {
 /* A mapped file of the package that states that it is of another release. */
 static const struct wc_object *disagrees(const struct wc_stack *s,
                                          const struct wc_package_record *p) {
-    struct wc_version stated = WC_VERSION_NONE;
+    struct wc_version stated = wheel_version(p->package_version ?: "");
 
-    if (p->package_version)
-        wc_version_parse_start(p->package_version, wc_str_length(p->package_version), &stated);
     stated.build = -1;
     return WC_FIRST(o, s->objects,
                     (o->r.version_source == WC_version_source_DATA_SYMBOL ||
