@@ -151,27 +151,24 @@ static void find_tool(struct asking *a, const char *root) {
 
 /* Which of conda's programs is installed: that which made the environment first. */
 static void find_conda(struct asking *a) {
-    static const char *const programs[] = {"conda", "mamba", "micromamba"};
     const char *history = view_text(a->view, format(a, "%s/conda-meta/history", a->out->prefix));
-    const char *base = above(a, above(a, a->out->prefix)); /* of BASE/envs/NAME */
+    const char *places[] = {a->out->prefix,
+                            above(a, above(a, a->out->prefix))}; /* BASE/envs/NAME */
     const char *made = history ? strstr(history, "# cmd: ") : NULL;
-    size_t first = 0;
 
-    made = made ? format(a, "%.*s", (int)strcspn(made + 7, " \n"), made + 7) : "";
-    for (size_t i = 0; i < 3; i++)
-        if (strcmp(wc_base_name(made), programs[i]) == 0)
-            first = i;
-    for (size_t i = 0; i < 3 && !a->out->program; i++) {
-        const char *program = programs[(first + i) % 3];
-        const char *places[] = {a->out->prefix, base};
-        if (directory_with(a, program))
-            a->out->program = program;
+    made = wc_base_name(made ? format(a, "%.*s", (int)strcspn(made + 7, " \n"), made + 7) : "");
+    if (fnmatch("@(conda|mamba|micromamba)", made, FNM_EXTMATCH) != 0)
+        made = "conda";
+    const char *const programs[] = {made, "conda", "mamba", "micromamba"};
+    WC_EACH_ROW(program, programs) {
+        if (!a->out->program && directory_with(a, *program))
+            a->out->program = *program;
         WC_EACH_ROW(place, places)
-            if (!a->out->program && is_there(a, format(a, "%s/bin/%s", *place, program)))
-                a->out->program = format(a, "%s/bin/%s", *place, program);
+            if (!a->out->program && is_there(a, format(a, "%s/bin/%s", *place, *program)))
+                a->out->program = format(a, "%s/bin/%s", *place, *program);
     }
     if (!a->out->program)
-        a->out->lacks = a->out->program = programs[first];
+        a->out->lacks = a->out->program = made;
     a->out->kind = MANAGER_CONDA;
     find_tool(a, a->out->prefix);
 }
