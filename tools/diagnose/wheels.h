@@ -24,6 +24,9 @@ struct wheel_list {
 };
 /* With what may follow it: "2.26.2.post1", "8.9.7.29-1+cuda12.2"; NONE: it begins with none. */
 struct wc_version wheel_version(const char *text);
+/* The other way about. */
+#define view_version(v, version)                                                                   \
+    wc_version_format(version, wc_arena_take((v).memory, WC_VERSION_TEXT))
 struct wheel_list wheel_list(struct wc_arena *memory, const char *package,
                              struct wc_version release);
 

@@ -140,7 +140,6 @@ static const char *spec_for(struct making *m, const char *spec, const char *cuda
     const char *package = make_format(m, "nvidia-cudnn-cu%s", cuda ?: "12");
     const char *end = strchr(spec, ','), *newest;
     struct wc_spec set;
-    char text[WC_VERSION_TEXT];
 
     if (!wc_spec_read(spec, &set) || !wc_version_known(wc_spec_floor(&set)))
         return spec;
@@ -159,7 +158,7 @@ static const char *spec_for(struct making *m, const char *spec, const char *cuda
     if (wc_version_compare(floor, wc_spec_floor(&set)) == 0)
         return spec;
     return wc_spec_accepts(&set, floor) == WC_YES
-               ? make_format(m, ">=%s%s", wc_version_format(floor, text), end)
+               ? make_format(m, ">=%s%s", view_version(m->view, floor), end)
                : NULL;
 }
 
@@ -195,10 +194,9 @@ static const char *release_in(struct making *m, const char *directory, int32_t m
                       wc_lies_in(wc_path_of(o), directory, strlen(directory))));
     struct wc_version v =
         loaded ? wc_own_range(loaded).low : make_release_in(m, directory, major, false);
-    char text[WC_VERSION_TEXT];
 
     v.build = -1;
-    return wc_version_known(v) ? make_format(m, "==%s", wc_version_format(v, text)) : NULL;
+    return wc_version_known(v) ? make_format(m, "==%s", view_version(m->view, v)) : NULL;
 }
 
 /* ---- cuDNN ---- */

@@ -12,12 +12,11 @@
 static const char *release_of(struct making *m, const struct wc_file_record *r) {
     const char *path = r->real_path ?: r->path;
     struct wc_version release = wc_name_read(path).version;
-    char text[WC_VERSION_TEXT];
 
     if (release.minor < 0 && !r->installation_version)
         release = make_release_in(m, make_directory_of(m, path), release.major, true);
     if (release.minor >= 0)
-        return make_format(m, "%s", wc_version_format(release, text));
+        return view_version(m->view, release);
     return r->installation_kind == WC_installation_kind_CUDA_TOOLKIT ? NULL
                                                                      : r->installation_version;
 }

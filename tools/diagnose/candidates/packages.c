@@ -173,8 +173,7 @@ static void add_apart(struct making *m, struct edit e) {
         return;
     const struct site *site = site_of(m->sites, m->view.files, environment);
     const struct wc_version release = wheel_release(package, spec);
-    char version[WC_VERSION_TEXT];
-    const char *folder = make_format(m, "%s/cudnn-%s", top, wc_version_format(release, version));
+    const char *folder = make_format(m, "%s/cudnn-%s", top, view_version(m->view, release));
     const char *directory = directory_of_release(m, package, spec, folder);
     bool refused = access(make_format(m, "%s%s", root, environment), W_OK) != 0 ||
                    WC_ANY(p, m->s->packages, shares_folder(m, &p->r, package, environment));
@@ -532,13 +531,12 @@ static void add_owner(struct making *m, const char *file, const char *missing, b
  * variable points to them. */
 static void add_parts(struct making *m, const struct wc_failure *failure, const char *site) {
     const struct wc_object *facade = wc_caller_of(m->s, failure);
-    char text[WC_VERSION_TEXT];
 
     if (!facade || facade->r.role != WC_role_FACADE || facade->version.patch < 0)
         return;
     struct wc_version version = facade->version;
     version.build = -1;
-    struct edit e = cudnn_for(m, site, make_format(m, "==%s.*", wc_version_format(version, text)));
+    struct edit e = cudnn_for(m, site, make_format(m, "==%s.*", view_version(m->view, version)));
     const char *release = e.name ? wheel_newest(e.name, e.value) : NULL;
     if (!release)
         return;

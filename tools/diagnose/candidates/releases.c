@@ -85,16 +85,16 @@ static void want_spec(struct wanting *w, const char *spec) {
 static void want_name(struct wanting *w, const char *name, bool missing) {
     struct wc_name asked = wc_name_read(name ? wc_base_name(name) : "");
     const bool is_path = name && strchr(name, '/');
-    char from[WC_VERSION_TEXT];
 
     asked.version.build = -1;
     if (asked.kind == WC_NAME_PART)
         asked.version.minor = asked.version.patch = -1;
     if (wc_version_known(asked.version) &&
         (asked.kind == WC_NAME_FACADE || (asked.kind == WC_NAME_PART && !is_path)))
-        want_spec(w, missing ? make_format(w->m, "==%s.*", wc_version_format(asked.version, from))
-                             : make_format(w->m, ">=%s,<%d", wc_version_format(asked.version, from),
-                                           asked.version.major + 1));
+        want_spec(w, missing
+                         ? make_format(w->m, "==%s.*", view_version(w->m->view, asked.version))
+                         : make_format(w->m, ">=%s,<%d", view_version(w->m->view, asked.version),
+                                       asked.version.major + 1));
 }
 
 /* A part that its facade's release does not have, but asks for, and gets from elsewhere: the

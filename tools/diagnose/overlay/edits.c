@@ -20,7 +20,6 @@ static bool place_cudnn(struct overlay *o, const char *directory, const char *pa
                         struct wc_version release) {
     const struct wheel_list files = overlay_cudnn_files(o, any_wheel, release);
     const struct entries there = overlay_entries(o, directory);
-    char number[WC_VERSION_TEXT];
 
     release.build = -1;
     if (wheel_list(&o->memory.arena, package, release).n == 0)
@@ -45,8 +44,7 @@ static bool place_cudnn(struct overlay *o, const char *directory, const char *pa
             overlay_format(o, "%s/%.*s", directory, (int)(strstr(name, ".so") - name) + 3, name);
         if (!overlay_is_there(o, link)) /* of another major */
             overlay_put_link(o, link, name);
-        overlay_put_link(o, overlay_format(o, "%s.%s", link, wc_version_format(release, number)),
-                         name);
+        overlay_put_link(o, overlay_format(o, "%s.%s", link, view_version(o->view, release)), name);
     }
     return true;
 }

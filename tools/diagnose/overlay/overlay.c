@@ -68,9 +68,8 @@ bool overlay_is_library(const char *path) {
 
 bool overlay_put_library(struct overlay *o, const char *package, const char *path,
                          struct wc_version release, uint64_t size) {
-    char version[WC_VERSION_TEXT];
-    char *key = overlay_format(o, "%s %s %s %ju", package, path,
-                               wc_version_format(release, version), (uintmax_t)size);
+    char *key = overlay_format(o, "%s %s %s %ju", package, path, view_version(o->view, release),
+                               (uintmax_t)size);
     const struct overlay_made *made = WC_FIRST(m, o->kept->made, wc_str_same(m->key, key));
     int fd = made ? made->fd : -1;
     struct image image;

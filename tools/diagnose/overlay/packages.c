@@ -327,8 +327,8 @@ static const char *put_files(struct overlay *o, const struct where *w, const cha
 /* old: what is there; NULL: nothing. */
 static bool install_wheel(struct overlay *o, const struct where *w, const char *package,
                           struct wc_version release, const struct installed *old) {
-    char version[WC_VERSION_TEXT], name[96];
-    const char *text = wc_version_format(release, version), *info;
+    const char *version = view_version(o->view, release), *info;
+    char name[96];
     struct wheel_list files = wheel_list(&o->memory.arena, package, release);
     const char *const *requires = wheel_required(&o->memory.arena, package, release);
     const char *record, *required = "";
@@ -345,7 +345,7 @@ static bool install_wheel(struct overlay *o, const struct where *w, const char *
     for (; *requires; requires ++)
         required = overlay_format(o, "%sRequires-Dist: %s\n", required, *requires);
     wc_distribution_normalise(package, strlen(package), name, sizeof(name));
-    info = overlay_format(o, "%s/%s-%s.dist-info", w->path, name, text);
+    info = overlay_format(o, "%s/%s-%s.dist-info", w->path, name, version);
     return record && put_text(o, overlay_format(o, "%s/RECORD", info), record) &&
            put_text(o, overlay_format(o, "%s/INSTALLER", info), "pip\n") &&
            put_text(o, overlay_format(o, "%s/METADATA", info),
@@ -396,7 +396,6 @@ static bool install_in_conda(struct overlay *o, const struct where *w, const str
     const struct wc_version least = wc_text_floor(e->value ? e->value : "");
     const bool is_old = least.major > 0 && least.major < 8; /* one library, for any CUDA */
     struct wc_version release = is_old ? least : wheel_release(wheel, e->value ? e->value : "");
-    char version[WC_VERSION_TEXT];
 
     if (!wc_version_known(release))
         return overlay_fail(o, "no release of it is known");
@@ -416,7 +415,7 @@ static bool install_in_conda(struct overlay *o, const struct where *w, const str
     release.build = -1;
     return listed && put_text(o,
                               overlay_format(o, "%s/conda-meta/%s-%s-0.json", w->path, e->name,
-                                             wc_version_format(release, version)),
+                                             view_version(o->view, release)),
                               overlay_format(o, "{\n  \"files\": [\"lib\"%s\n  ]\n}\n", listed));
 }
 
