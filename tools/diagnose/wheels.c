@@ -110,14 +110,12 @@ struct wheel_list wheel_list(struct wc_arena *memory, const char *package,
 }
 
 bool wheel_cudnn_needs(const char *library) {
-    const char *end = library ? strstr(library, ".so") : NULL;
+    const char *end = library && wc_str_starts(library, "lib") ? strstr(library, ".so") : NULL;
 
-    WC_EACH_ROW(row, files)
-        for (const char *at = row->needs; end && (at = strstr(at, "lib")); at++)
-            if (wc_str_starts(row->of.package, "nvidia-cudnn-") &&
-                strncmp(at, library, (size_t)(end - library) + 3) == 0)
-                return true;
-    return false;
+    return end &&
+           WC_ANY(row, WC_ROWS(files),
+                  wc_str_starts(row->of.package, "nvidia-cudnn-") &&
+                      memmem(row->needs, strlen(row->needs), library, (size_t)(end - library) + 3));
 }
 
 const char *const *wheel_required(struct wc_arena *memory, const char *package,
