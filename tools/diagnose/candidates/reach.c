@@ -61,12 +61,10 @@ static void add_behind_links(struct making *m, struct entries *to, const char *d
 static struct entries places_of(struct making *m, const struct wc_failure *failure,
                                 const char *name) {
     const enum wc_name_kind kind = wc_name_kind_of(name);
-    const struct entries searched = make_searched(m, failure),
-                         environments = make_environments(m, failure);
-    struct entries all = {NULL, 0};
+    const struct entries environments = make_environments(m, failure);
+    struct entries all = make_searched(m, failure);
+    const size_t searched = all.n;
 
-    WC_EACH(directory, searched)
-        make_add(m, &all, *directory);
     WC_EACH(environment, environments) {
         const struct entries folders = make_entries(m, *environment);
         add_wheels(m, &all, *environment);
@@ -82,8 +80,8 @@ static struct entries places_of(struct making *m, const struct wc_failure *failu
     }
     if (kind == WC_NAME_OTHER)
         return all;
-    WC_EACH(directory, searched)
-        add_behind_links(m, &all, *directory);
+    for (size_t i = 0; i < searched; i++)
+        add_behind_links(m, &all, all.p[i]);
     WC_EACH(o, m->s->objects)
         if (o->r.mapped && (wc_is_cudnn(o) || o->r.role == WC_role_CUDA_DEPENDENCY))
             make_add(m, &all, make_real_path(m, make_directory_of(m, wc_path_of(o))));
