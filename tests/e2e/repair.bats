@@ -505,6 +505,19 @@ finalized() { # [NAME=VALUE]...: with no compiler of this computer's
     is "$status" 0
 }
 
+@test "a cuDNN for another CUDA that no package manages: the same release for the host's is copied there" { # NVIDIA/TensorRT#3010
+    make_standin 8.9.1 opt --layout toolkit --asks libcublasLt.so.12:cublasLtCreate
+    make_standin --empty libcublas.so.11 opt/lib64
+    make_standin --empty libcublasLt.so.11 opt/lib64
+    echo 'int cudnnCreate(void **); int main(void) { void *h; return cudnnCreate(&h); }' |
+        "${CC:-gcc}" -o host -x c - -x none -Wl,--no-as-needed opt/lib64/libcudnn.so.8 opt/lib64/libcublas.so.11
+    LD_LIBRARY_PATH=$PWD/opt/lib64 run ! "$CMD" run --quiet --log logs -- ./host
+    "$CMD" report --json logs >report.json || true
+    is "$(finding cuda-major-differs '.fix[0] | [.text, .checked]')" \
+        "[\"copy all of cuDNN 8.9.1 for CUDA 11 into $PWD/opt/lib64\",\"replayed\"]"
+    [[ $(finding cuda-major-differs '.fix[0].command') == *nvidia-cudnn-cu11==8.9.1* ]]
+}
+
 @test "a compiler of another CUDA by its plain name: the variable that brought it, no cuDNN anew" {
     make_standin 8.9.2 lib --create-status 0 --compiles libnvrtc.so --needs ops_infer=libcublas.so.12
     make_standin --empty libcublas.so.12 lib

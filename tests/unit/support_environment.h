@@ -58,10 +58,10 @@ static inline int64_t size_of(const char *path) {
 
 /* A library of cuDNN's, of that release. */
 static inline void put_library(struct environment *e, const char *path, const char *release) {
+    const char *package = strstr(path, "-packages/") ? "nvidia-cudnn-cu12" : "";
     struct image image;
 
-    assert_true(
-        wheel_image(&e->memory.arena, "nvidia-cudnn-cu12", path, wc_version_of(release), &image));
+    assert_true(wheel_image(&e->memory.arena, package, path, wc_version_of(release), &image));
     write_image(path, &image);
 }
 

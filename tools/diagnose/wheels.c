@@ -259,6 +259,7 @@ bool wheel_image(struct wc_arena *memory, const char *package, const char *file,
     struct wc_name name = wc_name_read(file);
     const char *own = wc_base_name(file);
     const bool known = wc_kind_is_cudnn(name.kind) ? is_cudnn(package) : *package != '\0';
+    const int32_t cuda = is_cudnn(package) ? wc_cuda_in_package(package) : -1;
 
     *out = (struct image){.soname = own, .version = WC_VERSION_NONE};
     if (name.kind == WC_NAME_DRIVER || !strstr(own, ".so"))
@@ -296,8 +297,12 @@ bool wheel_image(struct wc_arena *memory, const char *package, const char *file,
             package = "nvidia-cudnn-cu12";
     }
     struct wheel_list files = wheel_list(memory, package, release);
-    if (wc_kind_is_cudnn(name.kind) && release.major >= 8) /* before there was one library */
-        out->constants = parts_of(memory, &files, release).p;
+    if (wc_kind_is_cudnn(name.kind) && release.major >= 8) { /* before there was one library */
+        struct entries constants = parts_of(memory, &files, release);
+        if (cuda > 0)
+            entries_add(memory, &constants, wc_arena_format(memory, "libcublasLt.so.%d", cuda));
+        out->constants = constants.p;
+    }
     const struct wheel_file *found = WC_FIRST(f, files, strcmp(wc_base_name(f->file), own) == 0);
     if (found) {
         struct entries needs = {NULL, 0};

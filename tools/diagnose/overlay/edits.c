@@ -49,8 +49,10 @@ static bool place_cudnn(struct overlay *o, const char *directory, const char *pa
     return true;
 }
 
-/* Each library of that release is there, by the number in its own name. */
-static bool is_whole(struct overlay *o, const char *directory, struct wc_version release) {
+/* Each library of that release is there, by the number in its own name, and none for another CUDA
+ * (-1: any). */
+static bool is_whole(struct overlay *o, const char *directory, struct wc_version release,
+                     int32_t cuda) {
     const struct wheel_list files = overlay_cudnn_files(o, any_wheel, release);
 
     WC_EACH(file, files) {
@@ -58,6 +60,10 @@ static bool is_whole(struct overlay *o, const char *directory, struct wc_version
             overlay_real_path(o, overlay_format(o, "%s/%s", directory, wc_base_name(file->file)));
         if (!path || wc_version_compare(wc_name_read(path).version, release) != 0 ||
             !overlay_is_sound(o, path, release))
+            return false;
+        const int32_t is_for =
+            library_cuda_named(o->library_cache, library_cache_get(o->library_cache, path, NULL));
+        if (cuda > 0 && is_for > 0 && is_for != cuda)
             return false;
     }
     return true;
@@ -76,7 +82,7 @@ static bool place(struct overlay *o, const struct edit *e) {
     package = e->target ? overlay_format(o, "nvidia-cudnn-cu%s", e->target) : "";
     /* Every release of the set must do: the oldest, too. */
     struct wc_version release = wc_version_filled(wc_text_floor(spec), 0, 0);
-    if (e->kind == EDIT_RESTORE && is_whole(o, directory, release))
+    if (e->kind == EDIT_RESTORE && is_whole(o, directory, release, wc_cuda_in_package(package)))
         return overlay_fail(o, "all of it is there");
     return release.major >= 0 && release.major <= wheel_release("nvidia-cudnn-cu12", "").major
                ? place_cudnn(o, directory, package, release)
