@@ -281,12 +281,10 @@ static void choose(struct wc_finding_page *page, size_t lines) {
                 row->value = row->shorter;
                 row->command = false;
             }
-            if (lines && weight == RANK_GOT && row->rank == RANK_FIX && lines_for(row) > lines)
+            if (lines && i == 0 && row->rank == RANK_FIX && lines_for(row) > lines)
                 row->most = lines; /* cut rather than left out */
-            if (lines_for(row) > lines)
-                continue;
-            row->chosen = true;
-            lines -= lines_for(row);
+            row->chosen = lines_for(row) <= lines;
+            lines -= row->chosen ? lines_for(row) : 0;
         }
 }
 
