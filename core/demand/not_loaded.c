@@ -343,7 +343,12 @@ void wc_find_library_not_found(struct wc_diagnosis *d) {
 /* ---- dependency-missing ---- */
 
 bool wc_is_printed(const struct wc_stack *s, const char *missing) {
-    return WC_ANY(words, s->outcome.printed, *words && wc_str_find(*words, missing));
+    const size_t n = wc_str_length(missing);
+    const char *at; /* libcufft.so.1 is not in libcufft.so.11, nor in libcufft.so.1.2 */
+
+    return WC_ANY(words, s->outcome.printed,
+                  *words && (at = wc_str_find(*words, missing)) && !wc_is_alphanumeric(at[n]) &&
+                      !(at[n] == '.' && wc_is_digit(at[n + 1])));
 }
 
 /* The driver and, outside of cuDNN, the facade have findings of their own; what has nothing to do

@@ -126,11 +126,12 @@ static bool is_of_other_cuda(const struct wc_stack *s, const struct wc_failure *
            !WC_ANY(o, s->objects, wc_cuda_of(o) == cuda) && f->fate == WC_FATE_LAST;
 }
 
-/* What was printed of it, and the end, say that it was a need (TensorFlow opens all it needs, then
- * goes on without a GPU). */
-static bool was_felt_later(const struct wc_stack *s, const struct wc_failure *f) {
+/* What was printed of it, and the end, say that it was a need, where a GPU may be (TensorFlow opens
+ * all it needs, then continues without a GPU); of what profiles and compiles they do not. */
+static bool was_felt_later(const struct wc_stack *s, const struct wc_failure *f, const char *part) {
     return f->fate == WC_FATE_WENT_ON && !wc_asked_by_cudnn(s, f) && wc_failed_itself(s) &&
-           wc_is_printed(s, f->r.name);
+           !is_optional(part) && !wc_str_same(part, "cupti") && !lacks_driver(s) &&
+           !hides_gpus(s) && wc_is_printed(s, f->r.name);
 }
 
 /* Libraries that need what they request: cuDNN, or a library of CUDA. Others try what may be there,
@@ -154,7 +155,7 @@ static bool is_needed(const struct wc_stack *s, const struct wc_failure *f, cons
         return is_of_other_cuda(s, f);
     return (by ? by->r.role == WC_role_CUDA_DEPENDENCY
                : wc_name_kind_of(f->r.caller) == WC_NAME_CUDA_DEPENDENCY) ||
-           f->fate >= WC_FATE_LAST || host_went_without(s, f) || was_felt_later(s, f);
+           f->fate >= WC_FATE_LAST || host_went_without(s, f) || was_felt_later(s, f, part);
 }
 
 /* A CUDA dependency that was asked for and was not found; part NULL: any. */
@@ -321,7 +322,7 @@ void wc_find_cuda_dependency_differs(struct wc_diagnosis *d) {
 
         /* The last requester may have continued without, to end for something else. */
         if (wc_ended_badly(s)
-                ? was_felt_later(s, f) || (has_come(s, n.part) && is_of_other_cuda(s, f))
+                ? was_felt_later(s, f, n.part) || (has_come(s, n.part) && is_of_other_cuda(s, f))
             : is_optional(n.part) ? !wc_a_call_failed(s)
                                   : host_went_without(s, f))
             c->effect = WC_EFFECT_DOUBTED;
