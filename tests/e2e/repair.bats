@@ -2574,15 +2574,26 @@ ln -s libcudnn.so.9 $PWD/own/libcudnn.so"
         repaired "$PY" main.py
         is "$(cut -d' ' -f4 typed)" "$PWD/main.py"
     done
-    # Two lines: which one its owner knows. One that has the name and opens nothing: what else it is used for is not known.
+    # Two lines, or one that has the name elsewhere, where sed would change it: which one its owner knows.
     for line in 'print(CDLL("%s").cudnnGetVersion(),\n    CDLL("%s"))\n' \
-        'all = {"lib" + name: CDLL("lib" + name) for name in ("cudnn.so.7",)}\nprint(all["%s"].cudnnGetVersion())\n'; do
+        'all = {"lib" + name: CDLL("lib" + name) for name in ("cudnn.so.7",)}\nprint(all["%s"].cudnnGetVersion())\n' \
+        'all = {"%s": CDLL("%s")}\nprint(all["lib" + "cudnn.so.7"].cudnnGetVersion())\n' \
+        'libcudnn_so_7 = CDLL("%s")\nprint(libcudnn_so_7.cudnnGetVersion())\n' \
+        'name = "lib" + "cudnn.so.7" # as CDLL("%s")\nprint(CDLL(name).cudnnGetVersion())\n' \
+        'def my_CDLL(name): return {"lib" + "cudnn.so.7": CDLL(name)}[name]\nprint(my_CDLL("%s").cudnnGetVersion())\n' \
+        '"""\nCDLL("%s")\n"""\nprint(CDLL("lib" + "cudnn.so.7").cudnnGetVersion())\n'; do
         printf 'from ctypes import CDLL\n%b' "${line//%s/libcudnn.so.7}" >main.py
         rm logs/*
         WHICHCUDNN_EXPECT='>=8.8,<9' "$CMD" run --quiet --log logs -- "$PY" main.py
         "$CMD" report --json logs >report.json || true
         [[ $(jq '[.findings[].fix[].edits[].edit]' report.json) != *open* ]]
     done
+    # Whether a line within others runs is not known.
+    printf 'from ctypes import CDLL\ndef main():\n    print(CDLL("libcudnn.so.7").cudnnGetVersion())\nmain()\n' >main.py
+    rm logs/*
+    WHICHCUDNN_EXPECT='>=8.8,<9' "$CMD" run --quiet --log logs -- "$PY" main.py
+    "$CMD" report --json logs | jq -c '.findings[0].fix[] | select(.edits[0].edit == "open") | [.checked, .why, .command != null]' >open.json
+    is "$(cat open.json)" '["no","whether that line is what opened it is not known",true]'
     # What Python runs as it starts opens none then.
     "$PY" -m venv --without-pip v
     local site

@@ -238,7 +238,7 @@ static void play(struct planning *p, const struct candidate *edits) {
     if (x->outcome.why)
         return;
     x->unsure = opens_later(p, x) ?: set_by_script(p, x) ?: closed_below(p, x);
-    x->plugin = drops_plugin(p, x);
+    x->plugin = edits->p[0].kind == EDIT_OPEN ? edits->p[0].because : drops_plugin(p, x);
     x->left = judge_left_by(p, x);
     x->loses = judge_loses_directory(p, &x->outcome);
     x->takes_over = judge_takes_over(p, &x->outcome);

@@ -36,21 +36,39 @@ static const char *imported(struct making *m, const struct wc_object *host) {
     return opened ? wc_path_of(opened) : NULL;
 }
 
+/* Does that line of Python call what opens a library with that name, and has it nowhere else? */
+static bool is_opener(struct making *m, const char *line, const char *name) {
+    static const char finds[] = "*find_library([\"']cudnn[\"'])*";
+    const char *call = make_format(m,
+                                   "@(|*[!A-Za-z0-9_])@(CDLL|PyDLL|dlopen|LoadLibrary)"
+                                   "(*( )[\"']%s[\"']*",
+                                   name);
+    char *like = make_format(m, "%s", name); /* as sed takes it */
+
+    for (char *dot = like; (dot = strchr(dot, '.')); dot++)
+        *dot = '?';
+    if (!strchr(name, '/') && fnmatch(finds, line, 0) == 0)
+        return true;
+    return fnmatch(call, line, FNM_EXTMATCH) == 0 &&
+           fnmatch(make_format(m, "@(*%s|*#)*%s*", like, like), line, FNM_EXTMATCH) != 0;
+}
+
 /* The one line of a file of Python's that opens a library through ctypes or cffi: which of a user's
  * script may open another one, and which Python runs at each start (.pth) none. */
 static void change_line(struct making *m, const struct wc_object *o, const char *file) {
-    static const char finds[] = "*find_library([\"']cudnn[\"'])*";
     const char *name = o->r.asked_name, *line;
-    const char *pattern = make_format(m, "*@(CDLL|PyDLL|dlopen|LoadLibrary)([\"']%s[\"']*", name);
     char *rest = view_text(m->view, file);
     const bool at_start = wc_str_ends(file, ".pth");
     struct edit e = {.kind = EDIT_OPEN, .name = name, .path = file};
+    bool in_text = false; /* between three quotes */
 
     for (int n = 1; (line = strsep(&rest, "\n")); n++) {
-        const bool is_found = !strchr(name, '/') && fnmatch(finds, line, 0) == 0;
-        if (line[strspn(line, " \t")] == '#' ||
-            !(is_found || fnmatch(pattern, line, FNM_EXTMATCH) == 0))
+        in_text ^= strstr(line, "\"\"\"") && !strstr(strstr(line, "\"\"\"") + 3, "\"\"\"");
+        if (in_text || line[strspn(line, " \t")] == '#' || !is_opener(m, line, name))
             continue;
+        const bool is_found = strstr(line, "find_library(");
+        if (!at_start && (strchr(" \t", *line) || wc_str_starts(line, "if ")))
+            e.because = "whether that line is what opened it is not known";
         bool does_more = false; /* than import what it needs, and open the library */
         WC_EACH_ELEMENT(one, at_start ? line : NULL, ";")
             does_more = does_more || !(strncmp(one.p + strspn(one.p, " "), "import ", 7) == 0 ||
