@@ -106,6 +106,17 @@ first() { fixes "$@" | head -n 1; }
     is "$(fixes_of dependency-missing checked log.jsonl | head -n 1)" replayed
     cp whole "$site/$solver"
     "$site/engine/host" libcusolver.so.11
+    # What it needs of other makers no table has, nor what the package of another maker needs.
+    library ../../../../libgomp-x.so.1 <<<'int omp;'
+    library $solver libgomp-x.so.1 <<<'int solver[9999] = {1};'
+    rm libgomp-x.so.1
+    [[ $(first dependency-missing libcusolver.so.11) != reinstall* ]]
+    library ../../../../libnvJitLink.so.12 <<<'int link;'
+    library $solver libnvJitLink.so.12 <<<'int solver[9999] = {1};'
+    rm libnvJitLink.so.12
+    mv "$site/nvidia_cusolver_cu11-11.4.1.48.dist-info" "$site/solver-11.4.1.48.dist-info"
+    sed -i 's/^Name:.*/Name: solver/' "$site/solver-11.4.1.48.dist-info/METADATA"
+    [[ $(first dependency-missing libcusolver.so.11) != reinstall* ]]
 }
 
 @test "a library of CUDA's that its wheel lists, and that is gone: scan says so, whatever needs it" {

@@ -447,9 +447,8 @@ static bool needs_the_same(const struct case_of *c) {
     const char *library = wc_fact_value(c->f, WC_FACT_LIBRARY);
     const char *missing =
         is_a(c->f, "dependency-missing") ? wc_fact_value(c->f, WC_FACT_MISSING) : NULL;
-    /* A file of other makers stays as it is, if it is whole; the needs of CUDA's are known. */
-    const bool of_known = wc_kind_is_cudnn(wc_name_kind_of(
-        wc_fact_value(c->f, WC_FACT_NEEDED_BY) ?: wc_fact_value(c->f, WC_FACT_ASKED_FOR)));
+    const enum wc_name_kind needer = wc_name_kind_of(wc_fact_value(c->f, WC_FACT_NEEDED_BY)
+                                                         ?: wc_fact_value(c->f, WC_FACT_ASKED_FOR));
     const bool of_system = is_a(c->f, "symbol-version-not-found") && refused && library &&
                            wc_name_is_cudnn(refused) && wc_name_kind_of(library) == WC_NAME_OTHER;
 
@@ -462,7 +461,13 @@ static bool needs_the_same(const struct case_of *c) {
                           (e->kind == EDIT_PLACE && wc_str_same(e->name, "cudnn"));
         if (of_system && (package || (restores && wc_name_kind_of(refused) == WC_NAME_FACADE)))
             return true;
-        if (missing && (e->kind == EDIT_REINSTALL ? of_known : anew || package) &&
+        /* A file of other makers stays as it is, if it is whole; what NVIDIA's wheels of CUDA need
+         * of CUDA is known (NVIDIA/tensorflow#110). */
+        const bool is_known = wc_kind_is_cudnn(needer) ||
+                              !wc_kind_is_ours(wc_name_kind_of(missing)) ||
+                              !wc_str_starts(e->name, "nvidia-");
+        if (missing &&
+            (e->kind == EDIT_REINSTALL ? wc_kind_is_ours(needer) && is_known : anew || package) &&
             !wheel_cudnn_needs(missing))
             return true;
         if (missing && anew && wc_name_cuda(missing) > 0 &&
