@@ -70,7 +70,7 @@ static bool keep(struct kept *k, const char *module, const char *text) {
 }
 
 /* -uW ignore, -uWignore: the letter before a value has it in the rest, or else in the next
- * argument. True: what follows is no option any more, or not known. */
+ * argument. True: what follows is not an option any more, or not known. */
 static bool read_letters(const struct interpreter *i, const char *s, struct line *l,
                          struct kept *k) {
     size_t values = 0; /* that the next arguments are */

@@ -57,7 +57,7 @@ const char *template_filled(struct wc_arena *memory, const char *text,
 
 /* ---- what may be in a command ---- */
 
-/* Letters, digits and the characters of a literal alone. */
+/* Letters, digits and the characters of a literal only. */
 #define is_of(text, also) (!(text)[strspn(text, ALPHANUMERIC also)])
 
 /* As it is, or between quotes. */

@@ -140,7 +140,7 @@ static void list_objects(struct things *list) {
     }
 }
 
-/* Of a file that is no object its own name; NULL: not known. */
+/* Of a file that is not an object its own name; NULL: not known. */
 static const char *name_of(const struct wc_stack *s, int64_t object, const char *path) {
     const struct wc_object *own =
         WC_FIRST(o, s->objects, library_counts(&o->r) && wc_means(o, object, path));

@@ -392,7 +392,8 @@ static bool is_beside(const struct source *other, const struct source *s) {
            !WC_ANY(known, s->beside, wc_str_same(source_program(*known), program));
 }
 
-/* Each gets a variable that the command gets; what it starts itself is no other program of it. */
+/* Each gets a variable that the command gets; what it starts itself is not another program of it.
+ */
 static void set_beside(struct source *s, struct source *const *processes, size_t n) {
     s->beside.n = 0;
     s->stack.beside = NULL;

@@ -275,7 +275,7 @@ static char *trouble_of_place(const struct log_place *place, uid_t user) {
 }
 
 /* Is that log of the program that the command was at its end, as far as the kernel's names for it
- * tell? */
+ * say? */
 static bool was_the_last(const struct source *log, const struct family *family) {
     const struct wc_process_record *p = &log->stack.process;
 

@@ -261,7 +261,7 @@ static void add_beside_cuda(struct making *m, const struct toolkit *t,
     }
 }
 
-/* Each library of the release that those there are of; none: some are not there. */
+/* Each library of the release that those there are of; none: some are missing. */
 static struct wheel_list whole_set(struct making *m, const char *directory) {
     const struct wheel_list files =
         wheel_list(m->view.memory, "nvidia-cudnn-cu12", make_release_in(m, directory, -1, true));

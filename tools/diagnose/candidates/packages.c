@@ -563,7 +563,7 @@ static void add_wheel(struct making *m, const struct wc_failure *failure, const 
         add_install(m, make_install(wheel, spec, site));
 }
 
-/* What conda has, for a file that one of its packages brought. */
+/* What conda has, for a file that one of its packages has. */
 static void add_of_conda(struct making *m, const char *file, const char *name) {
     const char *prefix = make_prefix_of(m, file);
     const struct site *site = prefix ? site_libraries(m->sites, m->view.files, prefix) : NULL;
