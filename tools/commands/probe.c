@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* whichcudnn probe: does the cuDNN that this environment gives work? Tried in another process. */
+#include <argz.h>
 #include <dlfcn.h>
+#include <envz.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,15 +57,14 @@ static const struct option_row rows[] = {
 
 /* ---- what is tried, in the process that is there to try it ---- */
 
-/* It may crash or hang, and says before each step which one comes. Lines on standard output: a
- * word, a space, the rest.
- * - step WHAT: about to be tried
- * - name NAME: the library is loaded, by this name
- * - version NUMBER: what cudnnGetVersion returned
- * - gpu NAME: there is one to try on
- * - nogpu WHY: there is none
- * - failed WORDS: the step came to nothing
- * - works: the convolution gave the right values
+/* It may crash or hang, and prints each step before it, on standard output, line by line:
+ * - step=WHAT: about to be tried
+ * - name=NAME: the library is loaded, by this name
+ * - version=NUMBER: what cudnnGetVersion returned
+ * - gpu=NAME: there is one to try on
+ * - nogpu=WHY: there is none
+ * - failed=WORDS: the step came to nothing
+ * - works=: the convolution gave the right values
  */
 
 /* As cudnn.h and cuda.h have them: handles are pointers, enumerations are int. */
@@ -92,17 +92,6 @@ struct trying {
     cudnnConvolutionDescriptor_t convolution;
 };
 
-/* What comes next may not come back. */
-static void __attribute__((format(printf, 1, 2))) say(const char *format, ...) {
-    va_list args;
-
-    va_start(args, format);
-    vprintf(format, args);
-    va_end(args);
-    putchar('\n');
-    fflush(stdout);
-}
-
 /* ---- cuDNN is loaded ---- */
 
 /* Where none is found, what the loader reported about the first name. */
@@ -112,7 +101,7 @@ static bool load(struct trying *p, const char *path) {
     const char *name = NULL, *words;
     char said[512] = "";
 
-    say("step dlopen");
+    puts("step=dlopen");
     for (size_t i = 0; i < n && !p->cudnn; i++) {
         name = path ?: names[i];
         p->cudnn = dlopen(name, RTLD_LAZY);
@@ -120,23 +109,23 @@ static bool load(struct trying *p, const char *path) {
         if (words && !*said)
             snprintf(said, sizeof(said), "%s", words);
     }
-    say(p->cudnn ? "name %s" : "failed %s", p->cudnn ? name : *said ? said : "no words");
+    printf(p->cudnn ? "name=%s\n" : "failed=%s\n", p->cudnn ? name : *said ? said : "no words");
     if (!p->cudnn)
         return false;
-    say("step dlsym");
+    puts("step=dlsym");
 #define FIND(library, name, text)                                                                  \
     if (!look_up_function(library, #name, &p->call.name)) {                                        \
-        say(text #name);                                                                           \
+        puts(text #name);                                                                          \
         return false;                                                                              \
     }
-#define CUDNN(name, arguments) FIND(p->cudnn, name, "failed it has no ")
+#define CUDNN(name, arguments) FIND(p->cudnn, name, "failed=it has no ")
 #define CUDA(name, arguments)
 #include "tools/commands/probe/probe_calls.def"
-    FIND(p->cudnn, cudnnGetVersion, "failed it has no ")
-    say("step cudnnGetVersion");
+    FIND(p->cudnn, cudnnGetVersion, "failed=it has no ")
+    puts("step=cudnnGetVersion");
     size_t number = p->call.cudnnGetVersion();
     p->major = wc_version_from_number(number).major;
-    say("version %zu", number);
+    printf("version=%zu\n", number);
     return true;
 }
 
@@ -147,26 +136,26 @@ static bool has_gpu(struct trying *p) {
     int count = 0, result;
     CUdevice device;
 
-    say("step cuInit");
+    puts("step=cuInit");
     p->cuda = dlopen("libcuda.so.1", RTLD_LAZY);
     if (!p->cuda) {
-        say("nogpu libcuda.so.1, the driver's library, cannot be loaded");
+        puts("nogpu=libcuda.so.1, the driver's library, cannot be loaded");
         return false;
     }
 #define CUDNN(name, arguments)
-#define CUDA(name, arguments) FIND(p->cuda, name, "nogpu libcuda.so.1 has no ")
+#define CUDA(name, arguments) FIND(p->cuda, name, "nogpu=libcuda.so.1 has no ")
 #include "tools/commands/probe/probe_calls.def"
     result = p->call.cuInit(0);
     if (result != 0)
-        say("nogpu cuInit returned %d", result);
+        printf("nogpu=cuInit returned %d\n", result);
     else if (p->call.cuDeviceGetCount(&count) != 0 || count == 0)
-        say("nogpu the driver has no GPU");
+        puts("nogpu=the driver has no GPU");
     if (result != 0 || count == 0)
         return false;
     if (p->call.cuDeviceGet(&device, 0) == 0)
         p->call.cuDeviceGetName(name, sizeof(name) - 1, device);
     name[strcspn(name, "\n")] = '\0';
-    say("gpu %s", name);
+    printf("gpu=%s\n", name);
     return true;
 }
 
@@ -176,14 +165,14 @@ static bool succeeds(const struct trying *p, bool of_driver, int status) {
     const char *name = of_driver ? NULL : wc_status_name(status, p->major);
 
     if (status != 0 && of_driver)
-        say("failed returned CUresult %d", status);
+        printf("failed=returned CUresult %d\n", status);
     else if (status != 0)
-        say("failed returned %s (%d)", name ?: "an unknown status", status);
+        printf("failed=returned %s (%d)\n", name ?: "an unknown status", status);
     return status == 0;
 }
 
-#define TRY(p, name, ...) (say("step " #name), succeeds(p, false, (p)->call.name(__VA_ARGS__)))
-#define TRY_CUDA(p, name, ...) (say("step " #name), succeeds(p, true, (p)->call.name(__VA_ARGS__)))
+#define TRY(p, name, ...) (puts("step=" #name), succeeds(p, false, (p)->call.name(__VA_ARGS__)))
+#define TRY_CUDA(p, name, ...) (puts("step=" #name), succeeds(p, true, (p)->call.name(__VA_ARGS__)))
 
 static bool put(struct trying *p, CUdeviceptr *to, const float *values, size_t n) {
     return TRY_CUDA(p, cuMemAlloc_v2, to, n * sizeof(*values)) &&
@@ -230,13 +219,13 @@ static bool compute(struct trying *p) {
         w[i] = (float)(i % 3 - 1);
     if (!convolve(p, x, w, y))
         return false;
-    say("step the result");
+    puts("step=the result");
     for (int i = 0; i < RESULT * RESULT; i++) {
         float right = 0;
         for (int k = 0; k < FILTER * FILTER; k++)
             right += x[(i / RESULT + k / FILTER) * SIZE + i % RESULT + k % FILTER] * w[k];
         if (!(y[i] >= right && y[i] <= right)) { /* it may be no number */
-            say("failed the convolution gave wrong values");
+            puts("failed=the convolution gave wrong values");
             return false;
         }
     }
@@ -248,6 +237,7 @@ static int probe_child(const char *path) {
     CUcontext context;
     CUdevice device;
 
+    setlinebuf(stdout);
     if (!load(&p, path))
         return 0;
     bool gpu = has_gpu(&p);
@@ -257,8 +247,8 @@ static int probe_child(const char *path) {
         !TRY(&p, cudnnCreate, &p.handle) || !gpu || !compute(&p) ||
         !TRY(&p, cudnnDestroy, p.handle))
         return 0;
-    say("works ");
-    say("step the end of the process"); /* with what the library does there */
+    puts("works=");
+    puts("step=the end of the process"); /* with what the library does there */
     return 0;
 }
 
@@ -339,13 +329,18 @@ struct probed {
     const char *preload, *log;
     enum { ANSWER_WORKS, ANSWER_STOPS, ANSWER_NO_GPU } answer;
     struct trial trial;
-    /* What the child said, in its output; NULL: it did not. */
-    char *step, *words, *name, *gpu, *no_gpu, *works, *number;
+    char *said; /* the last line of each word of the child's, as in envz.h */
+    size_t said_size;
     struct wc_version version;
     struct logs logs;     /* its log */
     struct report report; /* no source: there is none */
     json_t *differences;  /* from that; empty without */
 };
+
+/* NULL: the child printed no such line. */
+static const char *said(const struct probed *p, const char *word) {
+    return envz_get(p->said, p->said_size, word);
+}
 
 /* In the child: the variables that logs keep are as they were there, and so is the directory. */
 static void set_environment(void *arg) {
@@ -374,27 +369,20 @@ static bool is_of_driver(const char *id) {
 
 /* False: no process could be made (errno). */
 static bool probe(struct probed *p) {
-    const struct {
-        const char *word;
-        char **rest;
-    } known[] = {{"step", &p->step},     {"failed", &p->words}, {"name", &p->name},
-                 {"gpu", &p->gpu},       {"nogpu", &p->no_gpu}, {"works", &p->works},
-                 {"version", &p->number}};
     OWNED char *path = p->like ? must_copy(p->like->facade->r.path) : NULL, *trouble = NULL;
-    char *arguments[] = {"whichcudnn", "probe", "--child", path, NULL}, *save, *line;
+    char *arguments[] = {"whichcudnn", "probe", "--child", path, NULL}, *lines;
+    size_t n;
 
     p->trial = (struct trial){
         .arguments = arguments, .prepare = set_environment, .arg = p, .patience = timeout};
     if (!trial_run(&p->trial))
         return false;
-    for (char *at = p->trial.output; (line = strtok_r(at, "\n", &save)); at = NULL)
-        WC_EACH_ROW(row, known) {
-            const size_t n = strlen(row->word);
-            if (strncmp(line, row->word, n) == 0 && line[n] == ' ')
-                *row->rest = line + n + 1;
-        }
-    p->version =
-        p->number ? wc_version_from_number(strtoull(p->number, NULL, 10)) : WC_VERSION_NONE;
+    if (argz_create_sep(p->trial.output, '\n', &lines, &n) != 0 ||
+        envz_merge(&p->said, &p->said_size, lines, n, true) != 0)
+        must_fail();
+    free(lines);
+    const char *number = said(p, "version");
+    p->version = number ? wc_version_from_number(strtoull(number, NULL, 10)) : WC_VERSION_NONE;
     if (logs_read(&p->logs, p->log, &trouble) && p->logs.process_count > 0) {
         report_make(&p->report, p->logs.processes[0]);
         report_plan(&p->report);
@@ -403,11 +391,11 @@ static bool probe(struct probed *p) {
     /* Without a GPU it is unknown whether cuDNN would have gone on, unless its files print that it
      * would not. */
     if (!p->trial.timed_out && WIFEXITED(p->trial.status) && WEXITSTATUS(p->trial.status) == 0 &&
-        p->works)
+        said(p, "works"))
         p->answer = ANSWER_WORKS;
-    else if (p->no_gpu && !(p->report.source &&
-                            WC_ANY(f, p->report.findings,
-                                   f->severity == WC_severity_ERROR && !is_of_driver(f->id))))
+    else if (said(p, "nogpu") && !(p->report.source && WC_ANY(f, p->report.findings,
+                                                              f->severity == WC_severity_ERROR &&
+                                                                  !is_of_driver(f->id))))
         p->answer = ANSWER_NO_GPU;
     else
         p->answer = ANSWER_STOPS;
@@ -418,15 +406,15 @@ static bool probe(struct probed *p) {
 
 /* "cudnnCreate returned ...", "cudnnCreate: it was ended by SIGSEGV". The caller frees. */
 static char *stopped_text(const struct probed *p) {
-    const char *step = p->step ?: "the start of the process";
+    const char *step = said(p, "step") ?: "the start of the process";
 
     if (p->trial.timed_out)
         return must_format("%s did not come back in time", step);
     if (WIFSIGNALED(p->trial.status))
         return must_format("%s: signal %d (%s) ended the process", step, WTERMSIG(p->trial.status),
                            strsignal(WTERMSIG(p->trial.status)));
-    if (p->words)
-        return must_format("%s %s", step, p->words);
+    if (said(p, "failed"))
+        return must_format("%s %s", step, said(p, "failed"));
     if (WEXITSTATUS(p->trial.status) != 0)
         return must_format("%s: the process ended with status %d", step,
                            WEXITSTATUS(p->trial.status));
@@ -440,10 +428,10 @@ static char *answer_text(const struct probed *p) {
     wc_version_format(p->version, version);
     if (p->answer == ANSWER_WORKS)
         return must_format("cuDNN works here: %s, a convolution on %s gave the right values",
-                           version, p->gpu);
+                           version, said(p, "gpu"));
     if (p->answer == ANSWER_NO_GPU)
-        return must_format("no GPU to try on: %s; cuDNN %s is loaded%s%s", p->no_gpu, version,
-                           stopped ? ", " : "", stopped);
+        return must_format("no GPU to try on: %s; cuDNN %s is loaded%s%s", said(p, "nogpu"),
+                           version, stopped ? ", " : "", stopped);
     return must_format("cuDNN does not work here: %s", stopped ?: "it ended early");
 }
 
@@ -482,11 +470,11 @@ static void print_answer(const struct probed *p) {
         WC_EACH(f, p->report.findings) {
             struct wc_finding_view view = {.stack = &p->report.source->stack};
             /* That there is no driver is the answer already. */
-            if (f->severity >= WC_severity_WARNING && !(p->no_gpu && is_of_driver(f->id)))
+            if (f->severity >= WC_severity_WARNING && !(said(p, "nogpu") && is_of_driver(f->id)))
                 render_finding(stdout, &p->report, f, view, options.colour);
         }
     print_as_logged(stdout, p->trial.errors);
-    if (p->answer == ANSWER_STOPS && !p->name && !p->like)
+    if (p->answer == ANSWER_STOPS && !said(p, "name") && !p->like)
         puts("  hint     frameworks find theirs by a search path of their own:\n"
              "           whichcudnn probe -- python train.py");
 }
@@ -499,10 +487,10 @@ static void print_json(const struct probed *p) {
     json_print(stdout,
                json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:O, s:o, s:o}", "verdict",
                          answers[p->answer].json, "text", text_to_json(text), "step",
-                         text_to_json(works ? NULL : p->step), "stopped",
+                         text_to_json(works ? NULL : said(p, "step")), "stopped",
                          text_to_json(works ? NULL : stopped), "version",
                          text_to_json(wc_version_text(p->version, version)), "gpu",
-                         text_to_json(p->gpu), "like",
+                         text_to_json(said(p, "gpu")), "like",
                          text_to_json(p->like ? p->like->process->path : NULL), "differences",
                          p->differences, "said", text_to_json(p->trial.errors), "report",
                          p->report.source ? render_json(&p->report) : json_null()));
@@ -521,6 +509,7 @@ static int probe_and_print(const struct like *like, const char *shim, const char
     report_end(&p.report);
     logs_end(&p.logs);
     trial_end(&p.trial);
+    free(p.said);
     return (int)answers[p.answer].code;
 }
 
