@@ -215,32 +215,24 @@ static void sandbox_guard(void *sandbox) {
 
 /* ---- copies in front ---- */
 
-static char *replaced(const char *text, const char *from, const char *to) {
-    const size_t n = strlen(from);
-    struct sink made;
-    FILE *out = sink_begin(&made);
-
-    for (const char *at; (at = strstr(text, from)); text = at + n) {
-        /* Its whole name, and no longer one. */
-        const bool is_longer = at[n] && (wc_is_alphanumeric(at[n]) || strchr("_-.", at[n]));
-
-        fprintf(out, "%.*s%s", (int)(at - text), text, is_longer ? from : to);
-    }
-    fputs(text, out);
-    return sink_end(&made);
-}
-
-/* The text with each directory replaced by its copy. NULL of NULL; the caller frees. */
+/* The text with each directory replaced by its copy: its whole name, and no longer one. NULL of
+ * NULL; the caller frees. */
 static char *sandbox_there(const struct sandbox *s, const char *text) {
-    char *made = must_copy(text), *other;
+    struct sink made;
 
-    for (size_t i = 0; made && s->how == SANDBOX_COPIES && i < s->n; i++) {
-        OWNED char *copy = must_format("%s/%zu", s->work, i);
-        other = replaced(made, s->places[i], copy);
-        free(made);
-        made = other;
+    if (!text || s->how != SANDBOX_COPIES)
+        return must_copy(text);
+    for (FILE *out = sink_begin(&made); *text;) {
+        char *const *place =
+            WC_FIRST(p, WC_ITEMS(s->places, s->n),
+                     wc_str_starts(text, *p) && !strspn(text + strlen(*p), ALPHANUMERIC "_-."));
+        if (place)
+            fprintf(out, "%s/%zu", s->work, (size_t)(place - s->places));
+        else
+            putc(*text, out);
+        text += place ? strlen(*place) : 1;
     }
-    return made;
+    return sink_end(&made);
 }
 
 /* Of a variable that is a list of directories: one before all others. */
@@ -387,13 +379,11 @@ static char *make_repair(struct stage *s, const struct repair *r) {
         /* The same edits, of the copies. */
         struct edit *moved = must_allocate((n + 1) * sizeof(*moved));
         for (size_t i = 0; i < n; i++) {
-            const struct edit *e = &r->edits.p[i];
-            moved[i] = *e;
-            moved[i].path = sandbox_there(&s->sandbox, e->path);
-            moved[i].target = sandbox_there(&s->sandbox, e->target);
-            moved[i].environment = sandbox_there(&s->sandbox, e->environment);
-            if (e->kind == EDIT_SET)
-                moved[i].value = sandbox_there(&s->sandbox, e->value);
+            moved[i] = r->edits.p[i];
+            const char **texts[] = {&moved[i].path, &moved[i].target, &moved[i].environment,
+                                    &moved[i].value};
+            WC_EACH_ROW(text, texts)
+                **text = sandbox_there(&s->sandbox, **text);
         }
         steps_make(&steps, memory, &(const struct edits){moved, n}, NULL);
     }
