@@ -52,14 +52,12 @@ static void add_user(struct family *f, uid_t user) {
 /* ---- looking at all of them ---- */
 
 static void look_at_maps(struct family *f, pid_t pid, uid_t user) {
-    OWNED char *name = must_format("/proc/%d/maps", (int)pid), *line = NULL;
-    OWNED_FILE FILE *from = WC_ANY(one, f->with_cudnn, one->pid == pid) ? NULL : fopen(name, "re");
-    size_t room = 0;
-    ssize_t n;
+    OWNED char *name = must_format("/proc/%d/maps", (int)pid);
+    OWNED char *text =
+        WC_ANY(one, f->with_cudnn, one->pid == pid) ? NULL : disk_text(name, SIZE_MAX, NULL);
 
-    while (from && (n = getline(&line, &room, from)) > 0) {
+    for (char *rest = text, *line; (line = strsep(&rest, "\n"));) {
         const char *path = strchr(line, '/');
-        line[n - (line[n - 1] == '\n')] = '\0';
         if (path && wc_name_kind_of(path) == WC_NAME_FACADE) {
             *MUST_ADD(f->with_cudnn.p, f->with_cudnn.n) =
                 (struct relative){pid, user, must_copy(path)};
