@@ -28,18 +28,14 @@ static const struct option_row rows[] = {
     OPTIONS_END,
 };
 
-/* One word of the shell. Within quotes of POSIX nothing is special but the quote itself; fish knows
- * a backslash there, too. */
+/* One word of any shell. fish knows a backslash within quotes, too. */
 static void print_quoted(const char *s) {
     putchar('\'');
-    for (; *s; s++) {
-        if (fish && (*s == '\'' || *s == '\\'))
-            printf("\\%c", *s);
-        else if (*s == '\'')
-            fputs("'\\''", stdout);
+    for (; *s; s++)
+        if (*s == '\'' || *s == '\\')
+            printf("'\\%c'", *s);
         else
             putchar(*s);
-    }
     putchar('\'');
 }
 
