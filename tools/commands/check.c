@@ -112,8 +112,7 @@ static int check_arguments(int n, char **arguments) {
         return answer;
     }
     ENDED_BY(trial_directory_end) char *directory = trial_directory();
-    OWNED char *logs = directory ? must_format("%s/logs", directory) : NULL;
-    const int status = logs ? input_observe(&now.in, command, logs) : -1;
+    const int status = directory ? input_observe(&now.in, command, directory) : -1;
     if (status < 0)
         return complain("no directory can be made for the logs: %s", strerror(errno));
     inputs_complain(&now.in);

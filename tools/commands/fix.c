@@ -286,7 +286,7 @@ static int fix_arguments(int n, char **arguments) {
             ? "--undo takes no other option, and one journal or log at most"
             : NULL;
     ENDED_BY(job_end) struct job j = {.command = proposed};
-    OWNED char *newest = NULL, *logs = NULL;
+    OWNED char *newest = NULL;
     int answer = EXIT_NOTHING_OBSERVED, status;
 
     if (wrong)
@@ -302,8 +302,7 @@ static int fix_arguments(int n, char **arguments) {
     if (n > 0) {
         answer = fix_inputs(&j, -1);
     } else if (command) {
-        logs = must_format("%s/logs", scratch.path);
-        status = input_observe(&j.in, command, logs);
+        status = input_observe(&j.in, command, scratch.path);
         answer = fix_inputs(&j, status);
         if ((status == 126 || status == 127) && answer == EXIT_NOTHING_OBSERVED)
             answer = status;

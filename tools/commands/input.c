@@ -221,13 +221,14 @@ char **run_quietly(char *place, char **command) {
     return list;
 }
 
-int input_observe(struct inputs *s, char *const *command, char *logs) {
+int input_observe(struct inputs *s, char *const *command, const char *directory) {
     const struct supervision with = {.prepare = NULL};
-    OWNED char *place = must_format("%s/", logs);
+    OWNED char *logs = must_format("%s/logs-XXXXXX", directory), *place = NULL;
     struct child child = {.pid = 0};
 
-    if (mkdir(logs, S_IRWXU) != 0)
+    if (!mkdtemp(logs))
         return -1;
+    place = must_format("%s/", logs);
     OWNED char **words = run_quietly(place, (char **)command);
     words[0] = "/proc/self/exe";
     (void)supervise(words, &with, &child);

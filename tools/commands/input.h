@@ -33,9 +33,9 @@ void input_scan(struct inputs *s, char *const *paths);
 /* The words of `whichcudnn run --quiet --log PLACE -- COMMAND...`, a NULL behind. The caller frees
  * the list. */
 char **run_quietly(char *place, char **command);
-/* Runs the command as `run --quiet` does, for logs in that directory, which are read. Returns its
- * status; -1: the directory cannot be made (errno). */
-int input_observe(struct inputs *s, char *const *command, char *logs);
+/* Runs the command as `run --quiet` does, for logs in a new directory in that one, which are read.
+ * Returns its status; -1: the directory cannot be made (errno). */
+int input_observe(struct inputs *s, char *const *command, const char *directory);
 /* The newest log of this user, whose path the caller frees. NULL: there is none, which was
  * complained of. */
 char *input_read_newest(struct inputs *s);

@@ -462,7 +462,6 @@ static json_t *outcome(const struct stage *s, bool cures) {
 
 /* Makes the repair of a row's finding, and watches the command with it. */
 static char *play_round(struct stage *s, const struct summary_row *row, const struct repair *r) {
-    OWNED char *logs = must_format("%s/logs-%zu", s->sandbox.work, s->rounds);
     char *trouble = make_repair(s, r), **words = NULL;
     size_t n = 0;
 
@@ -475,9 +474,9 @@ static char *play_round(struct stage *s, const struct summary_row *row, const st
     do /* words of the command may lie in a directory of which there is a copy */
         words = must_grow(words, (n + 1) * sizeof(*words));
     while ((words[n] = sandbox_there(&s->sandbox, s->a->command[n])) && ++n);
-    s->status = input_observe(&s->now.in, words, logs);
+    s->status = input_observe(&s->now.in, words, s->sandbox.work);
     if (s->status < 0)
-        return trouble_of(logs);
+        return trouble_of(s->sandbox.work);
     job_make(&s->now);
     return NULL;
 }
