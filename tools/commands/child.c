@@ -12,6 +12,7 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -319,6 +320,12 @@ char *trial_directory(void) {
             return whole;
     }
     return NULL;
+}
+
+bool has_little_room(const char *path, uint64_t bytes) {
+    struct statvfs facts;
+
+    return statvfs(path, &facts) == 0 && facts.f_bavail * facts.f_frsize < bytes;
 }
 
 void remove_tree(const char *path) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct child {
@@ -73,5 +74,7 @@ void trial_watch(const char *preload, const char *log);
  * made (errno). The caller frees it with trial_directory_end, which removes what is in it. */
 char *trial_directory(void);
 void trial_directory_end(char **directory);
+/* Does the disk of that path have fewer bytes left? */
+bool has_little_room(const char *path, uint64_t bytes);
 /* All below, without going into another file system. */
 void remove_tree(const char *path);

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/statvfs.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -207,7 +206,6 @@ static void check_variables(void) {
 static void check_place(void) {
     const char *named = getenv("WHICHCUDNN_LOG");
     ENDED_BY(log_place_end) struct log_place place;
-    struct statvfs room;
 
     if (named && *named)
         log_place_read(&place, named);
@@ -221,8 +219,7 @@ static void check_place(void) {
     else if (!log_place_is_good(&place))
         add("place", CHECK_ERROR, "make it, or set WHICHCUDNN_LOG to another directory",
             "%s: logs cannot be written here", place.directory);
-    else if (statvfs(place.directory, &room) == 0 &&
-             room.f_bavail < LITTLE_ROOM / (room.f_frsize ?: 1))
+    else if (has_little_room(place.directory, LITTLE_ROOM))
         add("place", CHECK_WARNING, "make room, or set WHICHCUDNN_LOG to another directory",
             "%s: hardly any room is left", place.directory);
     else

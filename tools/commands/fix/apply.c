@@ -121,7 +121,7 @@ static void remove_new(const char *path, const char *saved) {
 
 static char *trouble_of_room(const char *path) {
     return access(path, F_OK) != 0 ? trouble_of(path)
-           : !has_little_room(path)
+           : !has_little_room(path, ROOM_LEAST)
                ? NULL
                : must_format("%s: less than %d MiB are free", path, ROOM_LEAST >> 20);
 }

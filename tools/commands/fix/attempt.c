@@ -10,7 +10,6 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -93,16 +92,10 @@ static bool mount_overlay(int place, int in, bool of_user, bool in_memory) {
            mount("whichcudnn", at, "overlay", 0, options) == 0;
 }
 
-bool has_little_room(const char *path) {
-    struct statvfs facts;
-
-    return statvfs(path, &facts) == 0 && facts.f_bavail * facts.f_frsize < ROOM_LEAST;
-}
-
 /* A hint where there is hardly any room left for the try; else "". An overlay on a full disk says
  * what it likes: an input/output error. */
 static const char *sandbox_room(const struct sandbox *s) {
-    return has_little_room(s->work)
+    return has_little_room(s->work, ROOM_LEAST)
                ? "; there is hardly any room left for the try (TMPDIR says where it is made)"
                : "";
 }

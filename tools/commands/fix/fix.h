@@ -68,8 +68,6 @@ struct attempt {
     int status_before; /* -1: not known */
 };
 
-/* Is hardly any room left on the disk of that path? */
-bool has_little_room(const char *path);
 /* The command watched again, with the repair made for real in a process of its own, whose variables
  * and directories no other process sees. Where it takes a finding away and the next cause comes to
  * light, that one's repair is made on top. Gives what came of it: {cures, stopped, trouble, status,
