@@ -403,21 +403,15 @@ void loader_sim_check_versions(struct loader_sim *g, size_t from) {
 
 /* ---- whose functions an object sees ---- */
 
-/* With what those that are seen need; as many as there are objects. */
-static void see_needed(const struct loader_sim *g, bool *seen) {
-    for (size_t count = 0, before = SIZE_MAX; count != before;) {
-        before = count;
-        count = 0;
-        for (size_t i = 0; i < g->n; i++) {
-            count += seen[i];
-            for (const char **name = g->objects[i]->library->needed; seen[i] && *name; name++) {
-                size_t k = 0;
-                while (k < g->n && !wc_search_answers(&g->objects[k]->search, *name))
-                    k++;
-                if (k < g->n)
-                    seen[k] = true;
-            }
-        }
+/* With what it needs. */
+static void see(const struct loader_sim *g, size_t i, bool *seen) {
+    seen[i] = true;
+    for (const char **name = g->objects[i]->library->needed; *name; name++) {
+        size_t k = 0;
+        while (k < g->n && !wc_search_answers(&g->objects[k]->search, *name))
+            k++;
+        if (k < g->n && !seen[k])
+            see(g, k, seen);
     }
 }
 
@@ -426,10 +420,10 @@ const char *loader_sim_unseen(struct loader_sim *g, const struct loaded *o, cons
 
     for (size_t i = 0; i < g->n; i++) {
         const enum wc_operation how = g->objects[i]->about.asked_how;
-        seen[i] = g->objects[i] == o || g->objects[i]->for_all || how == WC_operation_START ||
-                  how == WC_operation_PRELOAD;
+        if (g->objects[i] == o || g->objects[i]->for_all || how == WC_operation_START ||
+            how == WC_operation_PRELOAD)
+            see(g, i, seen);
     }
-    see_needed(g, seen);
     if (!function)
         return undefined(g, o, seen);
     return loader_sim_defines(g, seen, function, true) ? NULL : function;
