@@ -304,9 +304,22 @@ struct before {
     size_t n;
 };
 
+/* importer: what loads it; NULL: it is opened by its own path. */
 static bool load(struct scan *s, const struct scan_host *h, const char *importer,
                  const char *program, const struct before *b, bool if_missing,
-                 struct loader_sim *g);
+                 struct loader_sim *g) {
+    if (!loader_sim_begin(g, &s->library_cache, h->is_program ? h->path : program, s->environment,
+                          NULL))
+        return false;
+    preload(s, g, h, false);
+    if (if_missing)
+        preload(s, g, h, true);
+    for (size_t i = b->n; i > 0; i--)
+        loader_sim_open(g, b->p[i - 1], NULL);
+    if (!h->is_program)
+        loader_sim_open(g, importer ? importer : h->path, NULL);
+    return true;
+}
 
 /* Does another host of the environment load that, so that it is loaded where that one is
  * imported first? */
@@ -350,23 +363,6 @@ static bool note_before(struct scan *s, const struct loader_sim *g, const struct
             *MUST_ADD(b->p, b->n) = path;
     }
     return b->n > n;
-}
-
-/* importer: what loads it; NULL: it is opened by its own path. */
-static bool load(struct scan *s, const struct scan_host *h, const char *importer,
-                 const char *program, const struct before *b, bool if_missing,
-                 struct loader_sim *g) {
-    if (!loader_sim_begin(g, &s->library_cache, h->is_program ? h->path : program, s->environment,
-                          NULL))
-        return false;
-    preload(s, g, h, false);
-    if (if_missing)
-        preload(s, g, h, true);
-    for (size_t i = b->n; i > 0; i--)
-        loader_sim_open(g, b->p[i - 1], NULL);
-    if (!h->is_program)
-        loader_sim_open(g, importer ? importer : h->path, NULL);
-    return true;
 }
 
 /* As far as `run` would know it, too: a static program has no loader. */
@@ -493,29 +489,25 @@ static bool is_known(const struct scan *s, const struct wc_package *p) {
     return false;
 }
 
-/* Those of cuDNN in the environment of a file. */
-static void emit_packages(struct scan *s, struct source *to, const char *file) {
-    const struct wc_sink sink = source_sink(to);
+/* Of cuDNN in the environment of a file. A damaged one is damaged for every host. */
+static void add_packages(struct scan *s, const char *file) {
+    struct source *source = begin_process(s, file, NULL);
+    const struct wc_sink to = source_sink(source);
     struct wc_environments told = {.cuda = true};
     struct elf_reader reader;
 
     elf_reader_begin(&reader, &s->library_cache.disk);
-    wc_emit_packages(&sink, &told, file, &reader.reader);
-}
-
-/* A damaged one is damaged for every host. */
-static void add_packages(struct scan *s, const char *file) {
-    ENDED_BY(source_end) struct source *looked = source_new(SOURCE_SCAN, file);
-    const struct wc_package *p;
-
-    emit_packages(s, looked, file);
-    p = WC_FIRST(one, looked->stack.packages,
+    wc_emit_packages(&to, &told, file, &reader.reader);
+    const struct wc_package *p =
+        WC_FIRST(one, source->stack.packages,
                  (one->r.missing.n > 0 || one->r.changed.n > 0 || one->r.shared_with.n > 0) &&
                      !is_known(s, one));
     if (p) {
-        struct source *source = begin_process(s, p->r.prefix ? p->r.prefix : file, NULL);
-        emit_packages(s, source, file);
+        OWNED char *path = source->path;
+        source->path = must_copy(p->r.prefix ?: path);
         *MUST_ADD(s->processes, s->process_count) = source;
+    } else {
+        source_free(source);
     }
 }
 
