@@ -204,8 +204,8 @@ struct source *input_read_one(struct inputs *s, char *argument) {
         fputs(", ...", names.to);
     OWNED char *text = sink_end(&names);
     argument = argument ?: (char *)(*found)->path;
-    complain("%s: %zu processes (%s) where one is expected; name it, as in %s:%lld", argument, n,
-             text, argument, (long long)(*found)->pid);
+    complain("%s: %zu processes (%s) where one is expected; name it, as in %s:%jd", argument, n,
+             text, argument, (*found)->pid);
     return NULL;
 }
 

@@ -79,8 +79,8 @@ static void put_origin(FILE *to, const struct report *r) {
 
     fputs("<dl class=\"origin\">\n", to);
     if (s->stack.has_process)
-        html(to, "<dt>process</dt><dd>%lld%s%s%s%s</dd>\n", (long long)s->pid,
-             p->node ? " on " : "", p->node, *command ? ": " : "", command);
+        html(to, "<dt>process</dt><dd>%jd%s%s%s%s</dd>\n", s->pid, p->node ? " on " : "", p->node,
+             *command ? ": " : "", command);
     row(to, "ended", r->ending);
     WC_EACH(sentence, r->conclusion.known)
         row(to, "known", *sentence);
@@ -282,7 +282,7 @@ static void fill_processes(FILE *to, const struct page *page) {
         html(to, "<tr class=\"%s\"><td>%s</td><td>", verdict_word(p->report),
              p->node ?: "not known");
         if (p->rank != WC_NULL)
-            html(to, "rank %lld", (long long)p->rank);
+            html(to, "rank %jd", p->rank);
         fprintf(to, "</td><td>%.*s", 2 * (p->depth < 16 ? p->depth : 16),
                 "> > > > > > > > > > > > > > > > ");
         if (page->shown[i])

@@ -71,7 +71,7 @@ static void print_text_of(struct layout *l, const struct scan *scan, const struc
             &s->objects.p[i])
             print_directory(l->to, s, i, l->whole);
     if (s->dropped)
-        print_format(l->to, "  and %lld that found no room\n", (long long)s->dropped);
+        print_format(l->to, "  and %jd that found no room\n", s->dropped);
     WC_EACH(one, scan->locked)
         if (!one->as_locked)
             print_format(l->to, "\n%s locks %s %s: %s %s%s\n", one->file, one->package,

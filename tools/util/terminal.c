@@ -26,30 +26,19 @@ char *harmless_text(const char *s) {
 
 void print_format_by(FILE *to, void (*text)(FILE *to, const char *s), const char *format,
                      va_list *args) {
-    for (; *format; format++) {
+    for (; *format; format++)
         if (*format != '%' || !format[1]) {
             putc(*format, to);
-            continue;
-        }
-        switch (*++format) {
-        case 's':
+        } else if (*++format == 's') {
             text(to, va_arg(*args, const char *));
-            break;
-        case 'd':
+        } else if (*format == 'd') {
             fprintf(to, "%d", va_arg(*args, int));
-            break;
-        case 'z':
-            fprintf(to, "%zu", va_arg(*args, size_t));
+        } else if (*format == '%') {
+            putc('%', to);
+        } else { /* zu or jd */
+            fprintf(to, "%jd", va_arg(*args, intmax_t));
             format++;
-            break;
-        case 'l':
-            fprintf(to, "%lld", va_arg(*args, long long));
-            format += 2;
-            break;
-        default:
-            putc(*format, to);
         }
-    }
 }
 
 void print_format(FILE *to, const char *format, ...) {

@@ -14,7 +14,7 @@
 /* As wc_shown (core/base/shown.h) has it: nothing in it can be an order to a terminal. The caller
  * frees. */
 char *harmless_text(const char *s);
-/* As fprintf, but the arguments of %s are harmless. Knows %s %d %zu %lld %% only. */
+/* As fprintf, but the arguments of %s are harmless. Knows %s %d %zu %jd %% only. */
 void print_format(FILE *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The same for another place than a terminal: `text` prints the arguments of %s. */
 void print_format_by(FILE *to, void (*text)(FILE *to, const char *s), const char *format,
