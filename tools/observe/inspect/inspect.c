@@ -58,8 +58,8 @@ static void emit_process(struct inspection *in) {
                                  .parent_pid = p->parent,
                                  .forked = p->forked,
                                  .executable = p->executable,
-                                 .arguments = p->arguments.p,
-                                 .arguments_size = p->arguments.n,
+                                 .arguments = p->arguments,
+                                 .arguments_size = p->arguments_size,
                                  .directory = p->working_directory,
                                  .environment = (const char *const *)p->environment,
                                  .run_pid = WC_NULL});

@@ -41,13 +41,6 @@ bool maps_same(const struct maps *a, const struct maps *b);
  * takes the file for deleted. */
 size_t maps_names(const char *path, char *name[MAPS_NAMES], bool gone[MAPS_NAMES]);
 
-#define PROCESS_AUXV 64
-
-struct process_text {
-    char *p; /* with a NUL behind; NULL: it could not be read */
-    size_t n;
-};
-
 struct process {
     int64_t pid;
     int64_t parent, start_ticks;
@@ -60,9 +53,10 @@ struct process {
     bool same_node;   /* it has the same host name as we do */
     char *executable; /* NULL: not known */
     char *working_directory;
-    char **environment;                              /* NAME=value, NULL at the end */
-    struct process_text environment_text, arguments; /* as in /proc: each text ends with a NUL */
-    Elf64_auxv_t auxv[PROCESS_AUXV + 1];             /* the last one is AT_NULL */
+    char **environment;                 /* NAME=value, NULL at the end */
+    char *environment_text, *arguments; /* as in /proc; NULL: it could not be read */
+    size_t arguments_size, auxv_count;
+    Elf64_auxv_t *auxv;
     struct maps maps;
     int memory; /* -1: it may not be read */
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "inspect.h"
 
+#include <argz.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -112,12 +113,10 @@ static char *path_in(const struct process *p, const char *name) {
     return must_format("/proc/self/fd/%d/%s", p->handle, name);
 }
 
-static struct process_text read_file(const struct process *p, const char *name) {
+static char *read_file(const struct process *p, const char *name, size_t *n) {
     OWNED char *path = path_in(p, name);
-    struct process_text t;
 
-    t.p = disk_text(path, TEXT_MOST, &t.n);
-    return t;
+    return disk_text(path, TEXT_MOST, n);
 }
 
 static char *read_link(const struct process *p, const char *name) {
@@ -153,7 +152,7 @@ static enum process_state empty(char **trouble, const char *why) {
 }
 
 static enum process_state read_state(struct process *p, char **trouble) {
-    OWNED char *stat = read_file(p, "stat").p;
+    OWNED char *stat = read_file(p, "stat", NULL);
 
     if (!stat)
         return refused(trouble);
@@ -168,13 +167,13 @@ static enum process_state read_state(struct process *p, char **trouble) {
 }
 
 static bool read_maps(struct process *p) {
-    struct process_text text = read_file(p, "maps");
+    size_t n;
+    OWNED char *text = read_file(p, "maps", &n);
 
-    if (!text.p)
+    if (!text)
         return false;
     maps_end(&p->maps);
-    maps_read(&p->maps, text.p, text.n);
-    free(text.p);
+    maps_read(&p->maps, text, n);
     return true;
 }
 
@@ -191,10 +190,8 @@ static const char *foreign(const struct process *p) {
 }
 
 static enum process_state read_all(struct process *p, char **trouble) {
-    const struct process_text *t = &p->environment_text;
-    const size_t room = PROCESS_AUXV * sizeof(p->auxv[0]);
+    size_t n = 0, bytes;
     const char *why;
-    size_t n = 0;
 
     OWNED char *root = must_format("%s/root", p->directory), *place = read_link(p, "root");
     p->same_node = is_same(p, "ns/uts");
@@ -213,15 +210,13 @@ static enum process_state read_all(struct process *p, char **trouble) {
     p->executable = read_link(p, "exe");
     p->working_directory = read_link(p, "cwd");
     p->disk.directory = p->working_directory ? process_path(p, p->working_directory) : "";
-    p->environment_text = read_file(p, "environ");
-    p->arguments = read_file(p, "cmdline");
-    struct process_text auxv = read_file(p, "auxv");
-    for (size_t at = 0; at < t->n; at += strlen(t->p + at) + 1)
-        *MUST_ADD(p->environment, n) = t->p + at;
+    p->environment_text = read_file(p, "environ", &bytes);
+    for (char *v = NULL; (v = argz_next(p->environment_text, bytes, v));)
+        *MUST_ADD(p->environment, n) = v;
     *MUST_ADD(p->environment, n) = NULL;
-    if (auxv.p)
-        memcpy(p->auxv, auxv.p, auxv.n < room ? auxv.n - auxv.n % sizeof(p->auxv[0]) : room);
-    free(auxv.p);
+    p->arguments = read_file(p, "cmdline", &p->arguments_size);
+    p->auxv = (void *)read_file(p, "auxv", &bytes);
+    p->auxv_count = bytes / sizeof(*p->auxv);
     p->memory = openat(p->handle, "mem", O_RDONLY | O_CLOEXEC);
     return PROCESS_READ;
 }
@@ -254,8 +249,9 @@ void process_end(struct process *p) {
     free(p->executable);
     free(p->working_directory);
     free(p->environment);
-    free(p->environment_text.p);
-    free(p->arguments.p);
+    free(p->environment_text);
+    free(p->arguments);
+    free(p->auxv);
 }
 
 bool process_is_as_it_was(const struct process *p) {
@@ -277,10 +273,9 @@ bool process_read(const struct process *p, uint64_t address, void *to, size_t n)
 }
 
 uint64_t process_auxv(const struct process *p, uint64_t type) {
-    for (size_t i = 0; i < PROCESS_AUXV && p->auxv[i].a_type != AT_NULL; i++)
-        if (p->auxv[i].a_type == type)
-            return p->auxv[i].a_un.a_val;
-    return 0;
+    const Elf64_auxv_t *a = WC_FIRST(one, WC_ITEMS(p->auxv, p->auxv_count), one->a_type == type);
+
+    return a ? a->a_un.a_val : 0;
 }
 
 /* ---- its ELF objects ---- */
