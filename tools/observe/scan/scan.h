@@ -29,7 +29,7 @@ struct scan_host {
     struct library *library;
     const char *environment; /* its directory, or that of its Python packages; a program: itself */
     bool is_program;
-    bool is_loaded; /* by a program of the scan, with which it is reported */
+    bool is_reported; /* with its environment, or with a program of the scan that loads it */
 };
 
 /* A package of cuDNN that a lock file next to an environment names. */

@@ -413,7 +413,7 @@ static bool emit_by(struct scan *s, const struct scan_host *h, const char *impor
             for (size_t i = 0; i < s->hosts.n && h->is_program; i++)
                 if (!s->hosts.p[i].is_program && !scan_is_site(s->hosts.p[i].environment) &&
                     loader_sim_of(&g, s->hosts.p[i].library))
-                    s->hosts.p[i].is_loaded = true;
+                    s->hosts.p[i].is_reported = true;
             if (loaded || !importer)
                 loader_sim_emit(&g, emitter);
         }
@@ -471,7 +471,8 @@ static void make_process(struct scan *s, size_t first) {
     struct loader_sim_emitter emitter = {.to = source_sink(source), .environments.cuda = true};
 
     for (size_t i = first; i < s->hosts.n; i++)
-        if (strcmp(s->hosts.p[i].environment, environment) == 0 && !s->hosts.p[i].is_loaded) {
+        if (strcmp(s->hosts.p[i].environment, environment) == 0 && !s->hosts.p[i].is_reported) {
+            s->hosts.p[i].is_reported = true;
             name_what_it_opens(s, s->hosts.p[i].library);
             emit_host(s, &s->hosts.p[i], program, &emitter);
         }
@@ -548,10 +549,7 @@ void scan_make_processes(struct scan *s) {
     free(loaders.p);
     for (int programs = 1; programs >= 0; programs--)
         for (size_t i = 0; i < s->hosts.n; i++)
-            if (s->hosts.p[i].is_program == programs && !s->hosts.p[i].is_loaded &&
-                WC_FIRST(k, s->hosts,
-                         !k->is_loaded && strcmp(k->environment, s->hosts.p[i].environment) == 0) ==
-                    &s->hosts.p[i])
+            if (s->hosts.p[i].is_program == programs && !s->hosts.p[i].is_reported)
                 make_process(s, i);
     add_all_packages(s);
     WC_EACH(site, s->sites) {
