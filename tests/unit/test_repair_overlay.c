@@ -140,7 +140,7 @@ static void a_facade_exports_what_its_release_has(void **state) {
     assert_false(wc_elf_defines(&file->image, "cudnnB2BCausalConv1dForward")); /* 9.24 */
     assert_false(wc_elf_defines(&file->image, "cudnnAdvInferVersionCheck"));   /* gone with 9 */
     assert_string_equal(wc_elf_defined_symbol_version(&file->image), "libcudnn.so.9");
-    assert_string_equal(library->opens[0], "libcudnn_graph.so");
+    assert_string_equal(library->opens->text, "libcudnn_graph.so");
     end(&x);
 }
 

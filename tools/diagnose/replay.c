@@ -388,7 +388,7 @@ static void ask(struct play *p, struct replay_request *q) {
      * as its file has them, however its path is spelt. */
     const bool own_affair =
         q->by_known_library && wc_name_kind_of(q->name) == WC_NAME_PART &&
-        (!by || ((!by->library->opens || by->library->opens[0]) &&
+        (!by || ((!by->library->opens || by->library->opens->text[0]) &&
                  (!q->failure ||
                   !(is_path_of(by, q->caller) ||
                     library_cache_get(p->r->library_cache, q->caller, NULL) == by->library))));

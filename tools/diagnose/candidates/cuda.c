@@ -43,13 +43,13 @@ static const char *cudnn_wanted(struct making *m, const char *site,
             return spec;
     }
     const struct library *l = library_cache_get(m->libraries, host, NULL);
-    const char **const lists[] = {l ? l->needed : NULL, l ? l->opens : NULL};
-    WC_EACH_ROW(list, lists)
-        for (const char **name = *list; name && *name; name++) {
-            const int32_t major = wc_name_read(*name).version.major;
-            if (wc_name_kind_of(*name) == WC_NAME_FACADE && major > 0)
-                return make_format(m, ">=%d,<%d", major, major + 1);
-        }
+    const char **needed = l ? l->needed : (const char *[]){NULL}, *name;
+    const struct elf_prescan_name *own = l ? l->opens : NULL;
+    while ((name = *needed ? *needed++ : own && own->text[0] ? own++->text : NULL)) {
+        const int32_t major = wc_name_read(name).version.major;
+        if (wc_name_kind_of(name) == WC_NAME_FACADE && major > 0)
+            return make_format(m, ">=%d,<%d", major, major + 1);
+    }
     return NULL;
 }
 

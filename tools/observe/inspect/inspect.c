@@ -190,8 +190,8 @@ static bool may_open(struct inspection *in, const struct process_library *by,
         return false;
     const struct library *b =
         by->file == PROCESS_LIBRARY_FILE ? library_cache_get(&in->files, by->path, NULL) : NULL;
-    for (size_t i = 0; b && b->opens && b->opens[i]; i++)
-        if (process_library_answers(m, b->opens[i]))
+    for (const struct elf_prescan_name *name = b ? b->opens : NULL; name && name->text[0]; name++)
+        if (process_library_answers(m, name->text))
             return true;
     return wc_framework_opening(by->path);
 }

@@ -47,24 +47,22 @@ void library_cache_forget(struct library_cache *w) {
  * declares; facades that it only has the names of serve in place of one another. */
 static void take_opens(struct library_cache *w, struct library *b, enum wc_name_kind kind) {
     const bool is_host = kind == WC_NAME_FACADE;
-    const char *names[LIBRARY_OPENS_MOST] = {NULL};
-    struct library_opening *how =
-        wc_arena_take(&w->memory.arena, (LIBRARY_OPENS_MOST + 1) * sizeof(*how));
+    struct elf_prescan_name *to =
+        wc_arena_take(&w->memory.arena, (w->prescan.names + 1) * sizeof(*to));
     bool or_else = false;
     size_t n = 0;
 
-    for (size_t i = 0; how && i < w->prescan.names && n < LIBRARY_OPENS_MOST; i++) {
+    for (size_t i = 0; to && i < w->prescan.names; i++) {
         const struct elf_prescan_name *name = &w->prescan.name[i];
         const bool is_declared = is_host && name->priority;
         if (!is_declared &&
             (wc_name_kind_of(name->text) != kind || (is_host && w->prescan.knows_declared)))
             continue;
-        names[n] = name->text;
-        how[n++] = (struct library_opening){name->priority, is_declared ? name->or_else : or_else};
+        to[n] = *name;
+        to[n++].or_else = is_declared ? name->or_else : or_else;
         or_else |= !is_declared;
     }
-    b->opens = keep_list(w, names, n);
-    b->opening = how;
+    b->opens = to;
     b->damaged_note = w->prescan.damaged_note;
 }
 
@@ -105,14 +103,9 @@ static void take_prescan(struct library_cache *w, struct library *b, enum elf_pr
             elf_prescan_constants(&w->prescan, l, may_open ? OPENS_MOST_BYTES : 0);
         }
         take_opens(w, b, WC_NAME_FACADE);
-        if (b->opens && b->opens[0])
+        if (b->opens && b->opens->text[0])
             b->about.role = WC_role_HOST;
     }
-}
-
-void library_cache_set_open(struct library_cache *w, struct library *b, const char *name) {
-    b->opens = keep_list(w, &name, 1);
-    b->opening = wc_arena_take(&w->memory.arena, 2 * sizeof(*b->opening));
 }
 
 static void read_image(struct library_cache *w, struct library *b, struct elf_file *l) {

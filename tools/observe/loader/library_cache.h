@@ -13,8 +13,6 @@
 #include "tools/observe/elf/elf_prescan.h"
 #include "tools/util/memory.h"
 
-#define LIBRARY_OPENS_MOST 24
-
 struct library {
     UT_hash_handle hh;
     const char *key; /* device, inode, path without links: uv puts hard links in environments */
@@ -32,16 +30,13 @@ struct library {
     const char **needed;            /* NULL at the end */
     const char **version_files;     /* of which it requires symbol versions; NULL at the end */
     /* cuDNN's libraries that it has the names of in its constants, "libcudnn.so.9",
-     * "libcudnn_graph.so", or in its .note.dlopen: it opens them itself. NULL at the end. */
-    const char **opens;
-    struct library_opening {
-        enum wc_priority priority; /* declared in a note; UNKNOWN: it is a constant */
-        bool or_else;              /* only where the name before it was not found */
-    } * opening;                   /* of each of them, and one more */
-    bool damaged_note;             /* of that kind, which names cuDNN */
-    struct elf_file *elf_file;     /* kept open, once asked for or reported of */
-    bool listed;                   /* by a scan, as a copy or a host */
-    int32_t cuda_named;            /* as library_cuda_named() says; 0: it was not asked */
+     * "libcudnn_graph.so", or in its .note.dlopen: it opens them itself, with or_else only where
+     * the one before was not found. An empty text at the end. */
+    struct elf_prescan_name *opens;
+    bool damaged_note;         /* of that kind, which names cuDNN */
+    struct elf_file *elf_file; /* kept open, once asked for or reported of */
+    bool listed;               /* by a scan, as a copy or a host */
+    int32_t cuda_named;        /* as library_cuda_named() says; 0: it was not asked */
 };
 
 struct library_import {
@@ -98,7 +93,6 @@ static inline bool library_is_put(struct library_cache *w, const struct wc_libra
 struct elf_file *library_cache_elf_file(struct library_cache *w, struct library *b);
 /* As elf_file_identify. False: it cannot be read any more. */
 bool library_identify(struct library_cache *w, struct library *b, struct wc_library *out);
-void library_cache_set_open(struct library_cache *w, struct library *b, const char *name);
 /* Of variables, NAME=value with NULL at the end; NULL: not set. */
 const char *loader_variable(char *const *environment, const char *name);
 /* Fills in what a loader adds: interpreter is the path of ld.so, NULL: that of the own machine. */

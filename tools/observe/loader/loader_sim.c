@@ -226,20 +226,21 @@ static void open_parts(struct loader_sim *g, const struct loaded *by) {
     struct wc_version version = loader_sim_version(g, by);
     const char *answering = wc_answering_part(version.major);
 
-    for (const char **name = by->library->opens; *name; name++) {
+    for (const struct elf_prescan_name *part = by->library->opens; part->text[0]; part++) {
+        const char *name = part->text;
         const size_t objects = g->n, missing = g->missing.n;
-        struct wc_name read = wc_name_read(*name);
-        if (wc_str_same(*name, soname) || (g->opens.may && !g->opens.may(g->opens.ctx, by, *name)))
+        struct wc_name read = wc_name_read(name);
+        if (wc_str_same(name, soname) || (g->opens.may && !g->opens.may(g->opens.ctx, by, name)))
             continue;
-        if (open_part(g, *name, by, version)) {
+        if (open_part(g, name, by, version)) {
             if (g->opens.may)
                 load_needed(g, objects);
             if (g->opens.may && g->missing.n > missing)
                 loader_sim_undo(g, objects);
         } else if (answering && strcmp(read.part, answering) == 0) {
             OWNED char *asked = g->opens.may || wc_version_known(read.version)
-                                    ? must_copy(*name)
-                                    : must_format("%s.%d", *name, version.major);
+                                    ? must_copy(name)
+                                    : must_format("%s.%d", name, version.major);
             note_missing(g, MISSING(asked, by, WC_operation_DLOPEN));
         }
     }
@@ -257,19 +258,18 @@ static void note_facade(struct loader_sim *g, const struct loaded *by, const cha
 
 /* Of names that serve in place of one another it takes the first that is there. */
 static void open_its_own(struct loader_sim *g, const struct loaded *by) {
-    const char **name = by->library->opens;
-    const struct library_opening *how = by->library->opening;
+    const struct elf_prescan_name *at = by->library->opens;
 
-    for (size_t i = 0, first; name[i];) {
+    while (at->text[0]) {
+        const struct elf_prescan_name *const first = at;
         const struct loaded *got = NULL;
-        first = i;
         do
-            if (!got && (got = want(g, name[i], by, WC_operation_DLOPEN)))
-                note_facade(g, by, name[i], got);
-        while (how[++i].or_else);
+            if (!got && (got = want(g, at->text, by, WC_operation_DLOPEN)))
+                note_facade(g, by, at->text, got);
+        while ((++at)->or_else);
         if (!got)
             note_missing(
-                g, MISSING(name[first], by, WC_operation_DLOPEN, .priority = how[first].priority));
+                g, MISSING(first->text, by, WC_operation_DLOPEN, .priority = first->priority));
     }
 }
 

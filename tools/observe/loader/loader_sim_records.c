@@ -259,12 +259,13 @@ static void emit_missing(struct loader_sim *g, struct loader_sim_emitter *t,
 
 /* Which facade it gets: what it needs or opens by name, else the first that its process has. */
 static const struct loaded *facade_of(const struct loader_sim *g, const struct loaded *host) {
-    const char **const lists[] = {host->library->needed, host->library->opens};
+    const struct elf_prescan_name *own = host->library->opens;
     const struct loaded *found = host->facade;
 
-    for (size_t k = 0; k < 2; k++)
-        for (const char **name = lists[k]; name && *name && !found; name++)
-            found = loader_sim_answering(g, *name, true);
+    for (const char **name = host->library->needed; *name && !found; name++)
+        found = loader_sim_answering(g, *name, true);
+    for (; own && own->text[0] && !found; own++)
+        found = loader_sim_answering(g, own->text, true);
     struct loaded *const *first =
         WC_FIRST(o, WC_ITEMS(g->objects, g->n), (*o)->about.role == WC_role_FACADE);
     return found ?: first ? *first : NULL;

@@ -210,12 +210,13 @@ static void name_what_it_opens(struct scan *s, struct library *b) {
 
     if (f && f->makes_name)
         b->opens = NULL;
-    if (b->needs_cudnn || (b->opens && b->opens[0]) || !(b->about.defines || f) ||
+    if (b->needs_cudnn || (b->opens && b->opens->text[0]) || !(b->about.defines || f) ||
         !(demands = demands_of(s, b)))
         return;
     int32_t major = major_of(demands);
-    if (major > 0)
-        library_cache_set_open(&s->library_cache, b, KEEP(s, "libcudnn.so.%d", major));
+    if (major > 0 &&
+        (b->opens = wc_arena_take(&s->library_cache.memory.arena, 2 * sizeof(*b->opens))))
+        snprintf(b->opens->text, sizeof(b->opens->text), "libcudnn.so.%d", major);
 }
 
 /* Does its package require one of cuDNN's? */
