@@ -141,6 +141,20 @@ no_names() { # FILE
     done
 }
 
+@test "what the loader said of another file than was asked for" {
+    {
+        echo '{"kind":"process","node":"gpu-07"}'
+        echo '{"kind":"machine"}'
+        jq -nc '"/home/quentin/lib/lib" as $lib | [": file too short", ": undefined symbol: cudnnQuentin, version libcudnn.so.9"][] |
+            {kind: "failure", operation: "dlopen", name: "\($lib)cudnn.so.9", text: "\($lib)zeta.so\(.)"}'
+        echo '{"kind":"outcome","ending":"exited","exit_status":1}'
+    } | make_log log.jsonl
+    "$CMD" report --json log.jsonl >plain || true
+    grep -q '"value": "/home/quentin/lib/libzeta.so"' plain
+    "$CMD" report --redact --json log.jsonl >told || true
+    run ! grep -i /quentin told
+}
+
 @test "inspect --redact, scan --redact, diff --redact: in every form" {
     make_home
     local here=export/home/quentin_s form

@@ -422,6 +422,13 @@ static void visit_record(void *visit, enum wc_kind kind, void *record) {
 
 static void visit_source(struct visit *v, struct source *s) {
     wc_stack_each(&s->stack, visit_record, v);
+    for (size_t i = 0; i < s->stack.failures.n; i++) { /* what was read of the loader's words */
+        struct wc_failure *f = &s->stack.failures.p[i];
+        const char **const texts[] = {&f->said.file, &f->said.library, &f->said.version,
+                                      &f->said.symbol, &f->needs};
+        WC_EACH_ROW(text, texts)
+            **text = visit_text(v, **text);
+    }
     s->how = visit_text(v, s->how);
     for (size_t i = 0; i < s->events.n; i++)
         visit_record(v, s->events.p[i].kind, &s->events.p[i].u);
