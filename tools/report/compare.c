@@ -35,7 +35,7 @@ struct things {
     size_t n;
 };
 
-#define EACH_THING(x, list) for (struct thing *x = (list)->p; x != (list)->p + (list)->n; x++)
+#define EACH_THING(x, list) for (struct thing *x = (list)->p; x && x != (list)->p + (list)->n; x++)
 
 /* ---- what there is ---- */
 
