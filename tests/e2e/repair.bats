@@ -2581,13 +2581,19 @@ ln -s libcudnn.so.9 $PWD/own/libcudnn.so"
         'libcudnn_so_7 = CDLL("%s")\nprint(libcudnn_so_7.cudnnGetVersion())\n' \
         'name = "lib" + "cudnn.so.7" # as CDLL("%s")\nprint(CDLL(name).cudnnGetVersion())\n' \
         'def my_CDLL(name): return {"lib" + "cudnn.so.7": CDLL(name)}[name]\nprint(my_CDLL("%s").cudnnGetVersion())\n' \
-        '"""\nCDLL("%s")\n"""\nprint(CDLL("lib" + "cudnn.so.7").cudnnGetVersion())\n'; do
+        '"""\nCDLL("%s")\n"""\nprint(CDLL("lib" + "cudnn.so.7").cudnnGetVersion())\n' \
+        "'''\nCDLL('%s')\n'''\nprint(CDLL('lib' + 'cudnn.so.7').cudnnGetVersion())\n" \
+        'find_library = lambda name: "lib" + name + ".so.7"\nprint(find_library("m"), CDLL(find_library("cudnn")).cudnnGetVersion())\n'; do
         printf 'from ctypes import CDLL\n%b' "${line//%s/libcudnn.so.7}" >main.py
         rm logs/*
         WHICHCUDNN_EXPECT='>=8.8,<9' "$CMD" run --quiet --log logs -- "$PY" main.py
         "$CMD" report --json logs >report.json || true
         [[ $(jq '[.findings[].fix[].edits[].edit]' report.json) != *open* ]]
     done
+    printf 'from ctypes import CDLL\nfind_library = str\nprint(CDLL("libcudnn.so.7").cudnnGetVersion(), find_library("m"))\n' >main.py
+    rm logs/*
+    WHICHCUDNN_EXPECT='>=8.8,<9' "$CMD" run --quiet --log logs -- "$PY" main.py
+    is "$("$CMD" report --json logs | jq -r '.findings[0].fix[0].command')" "sed -i '3s#libcudnn.so.7#libcudnn.so.8#' $PWD/main.py"
     # Whether a line within others runs is not known.
     printf 'from ctypes import CDLL\ndef main():\n    print(CDLL("libcudnn.so.7").cudnnGetVersion())\nmain()\n' >main.py
     rm logs/*

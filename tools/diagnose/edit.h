@@ -47,7 +47,7 @@ struct edit {
                                 package, the CUDA that is assumed; NULL: none is */
     const char *environment; /* of a package: its site-packages, or a conda prefix; NULL: the
                                 system's, or not known */
-    const char *because;     /* of a package: what requires it; NULL: not said */
+    const char *because;     /* of a package: what requires it; of EDIT_OPEN: what is not known */
     const char *by;          /* of a variable: what starts the process with another value than the
                                 user gave, the only place where it can be changed; NULL: the user;
                                 of a pin, of what opens a library: the line */

@@ -36,37 +36,35 @@ static const char *imported(struct making *m, const struct wc_object *host) {
     return opened ? wc_path_of(opened) : NULL;
 }
 
-/* Does that line of Python call what opens a library with that name, and has it nowhere else? */
-static bool is_opener(struct making *m, const char *line, const char *name) {
-    static const char finds[] = "*find_library([\"']cudnn[\"'])*";
-    const char *call = make_format(m,
-                                   "@(|*[!A-Za-z0-9_])@(CDLL|PyDLL|dlopen|LoadLibrary)"
-                                   "(*( )[\"']%s[\"']*",
-                                   name);
-    char *like = make_format(m, "%s", name); /* as sed takes it */
-
-    for (char *dot = like; (dot = strchr(dot, '.')); dot++)
-        *dot = '?';
-    if (!strchr(name, '/') && fnmatch(finds, line, 0) == 0)
-        return true;
+/* Does a line of Python make that call, and is what sed changes of it nowhere before, nor behind a
+ * '#'? */
+static bool has_once(struct making *m, const char *line, const char *call, const char *changed) {
     return fnmatch(call, line, FNM_EXTMATCH) == 0 &&
-           fnmatch(make_format(m, "@(*%s|*#)*%s*", like, like), line, FNM_EXTMATCH) != 0;
+           fnmatch(make_format(m, "@(*%s|*#)*%s*", changed, changed), line, FNM_EXTMATCH) != 0;
 }
 
 /* The one line of a file of Python's that opens a library through ctypes or cffi: which of a user's
  * script may open another one, and which Python runs at each start (.pth) none. */
 static void change_line(struct making *m, const struct wc_object *o, const char *file) {
-    const char *name = o->r.asked_name, *line;
-    char *rest = view_text(m->view, file);
+    static const char finds[] = "*find_library([\"']cudnn[\"'])*";
+    static const char *const quotes[] = {"\"\"\"", "'''"};
+    const char *name = o->r.asked_name, *line, *at;
+    const char *opens = make_format(
+        m, "@(|*[!A-Za-z0-9_])@(CDLL|PyDLL|dlopen|LoadLibrary)(*( )[\"']%s[\"']*", name);
+    char *rest = view_text(m->view, file), *changed = make_format(m, "%s", name);
     const bool at_start = wc_str_ends(file, ".pth");
     struct edit e = {.kind = EDIT_OPEN, .name = name, .path = file};
-    bool in_text = false; /* between three quotes */
+    bool in_text = false;
 
+    for (char *dot = changed; (dot = strchr(dot, '.')); dot++) /* as sed takes it */
+        *dot = '?';
     for (int n = 1; (line = strsep(&rest, "\n")); n++) {
-        in_text ^= strstr(line, "\"\"\"") && !strstr(strstr(line, "\"\"\"") + 3, "\"\"\"");
-        if (in_text || line[strspn(line, " \t")] == '#' || !is_opener(m, line, name))
+        WC_EACH_ROW(quote, quotes)
+            in_text ^= (at = strstr(line, *quote)) && !strstr(at + 3, *quote);
+        const bool is_found = !strchr(name, '/') && has_once(m, line, finds, "find_library[(]");
+        if (in_text || line[strspn(line, " \t")] == '#' ||
+            !(is_found || has_once(m, line, opens, changed)))
             continue;
-        const bool is_found = strstr(line, "find_library(");
         if (!at_start && (strchr(" \t", *line) || wc_str_starts(line, "if ")))
             e.because = "whether that line is what opened it is not known";
         bool does_more = false; /* than import what it needs, and open the library */
