@@ -463,11 +463,11 @@ static bool needs_the_same(const struct case_of *c) {
             return true;
         /* A file of other makers stays as it is, if it is whole; what NVIDIA's wheels of CUDA need
          * of CUDA is known (NVIDIA/tensorflow#110). */
-        const bool is_known = wc_kind_is_cudnn(needer) ||
-                              !wc_kind_is_ours(wc_name_kind_of(missing)) ||
-                              !wc_str_starts(e->name, "nvidia-");
-        if (missing &&
-            (e->kind == EDIT_REINSTALL ? wc_kind_is_ours(needer) && is_known : anew || package) &&
+        const bool in_tables = e->kind == EDIT_REINSTALL && !wc_kind_is_cudnn(needer) &&
+                               wc_kind_is_ours(wc_name_kind_of(missing)) &&
+                               wc_str_starts(e->name, "nvidia-");
+        if (missing && !in_tables &&
+            (e->kind == EDIT_REINSTALL ? wc_kind_is_ours(needer) : anew || package) &&
             !wheel_cudnn_needs(missing))
             return true;
         if (missing && anew && wc_name_cuda(missing) > 0 &&
