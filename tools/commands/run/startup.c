@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "startup.h"
 
-#include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <fnmatch.h>
 #include <gnu/libc-version.h>
 #include <pwd.h>
@@ -32,38 +30,20 @@
 
 /* Others report what is not a library, or damaged. */
 static int try_file(const char *path) {
-    OWNED_FD int found = open(path, O_PATH | O_CLOEXEC), fd = -1;
-    OWNED char *again = must_format("/proc/self/fd/%d", found);
+    struct wc_file_check check;
     struct stat facts;
 
-    if (found < 0)
-        return errno == ENOENT ? 0 : errno;
     /* A pipe would hold us up, and a device may do something when it is opened. */
-    if (fstat(found, &facts) != 0 || !S_ISREG(facts.st_mode))
+    if (stat(path, &facts) == 0 && !S_ISREG(facts.st_mode))
         return 0;
-    fd = open(again, O_RDONLY | O_CLOEXEC);
+    OWNED_FD int fd = disk_open(NULL, path, &facts);
     if (fd < 0)
         return errno == ENOENT ? 0 : errno;
-    /* Contiguous, of the size for which the loader first takes room; code where a segment is code.
-     */
-    uint64_t low = UINT64_MAX, high = 0;
-    int protection = PROT_READ;
-    Elf64_Ehdr h;
-    Elf64_Phdr p;
-
-    if (pread(fd, &h, sizeof(h), 0) != sizeof(h) || h.e_phentsize != sizeof(p))
-        return 0;
-    for (size_t i = 0; i < h.e_phnum; i++) {
-        if (pread(fd, &p, sizeof(p), (off_t)(h.e_phoff + i * sizeof(p))) != sizeof(p) ||
-            p.p_type != PT_LOAD)
-            continue;
-        low = MIN(low, p.p_vaddr);
-        high = MAX(high, p.p_vaddr + p.p_memsz);
-        protection |= p.p_flags & PF_X ? PROT_EXEC : 0;
-    }
-    if (high <= low || mmap(NULL, high - low, protection, MAP_PRIVATE, fd, 0) != MAP_FAILED)
-        return 0;
-    return errno;
+    /* Contiguous, of the size for which the loader first takes room. */
+    return wc_file_check(&disk_files, path, OWN_MACHINE, &check) && check.maps > 0 &&
+                   mmap(NULL, check.maps, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) == MAP_FAILED
+               ? errno
+               : 0;
 }
 
 static int try_files(void *arg) {
