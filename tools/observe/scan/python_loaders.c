@@ -104,47 +104,27 @@ static void find_sites(struct call *c, const char *program) {
 
 /* ---- files ---- */
 
-/* glob.glob("DIRECTORY/" "**" "/FILES"), of which the last one by its name is taken. */
-struct deep {
-    const struct call *c;
-    const char *directory, *files, *best;
-    size_t left;
-    int depth;
-};
+/* glob.glob("DIRECTORY/" "**" "/FILES"), of which the last one by its name is taken, of equal ones
+ * the first: a directory's own files are before those of the ones in it. *left: entries that are
+ * still looked at; 0: there are too many to see all. */
+static void find_deep(const struct call *c, const char *directory, const char *files, int depth,
+                      size_t *left, const char **best) {
+    OWNED char *outside = must_format("%s%s", c->w->disk.root, directory);
+    OWNED_DIR DIR *d = below_list(&c->w->disk.below, outside);
 
-static bool see(void *arg, const char *name) {
-    struct deep *d = arg;
-    const struct wc_files *files = &d->c->w->disk.files;
-    const char *outer = d->directory;
-    OWNED char *path = must_format("%s/%s", strcmp(outer, "/") == 0 ? "" : outer, name);
-    const size_t n = wc_dir_length(path) + 1;
-    const int order = strcmp(name, wc_base_name(d->best));
-
-    /* Of equal names the first: a directory's own files are before those of the ones in it. */
-    if (fnmatch(d->files, name, 0) == 0 && !strstr(path, "stub") &&
-        (order > 0 || (order == 0 && strncmp(path, d->best, n) == 0 && strchr(d->best + n, '/'))))
-        d->best = FORMAT(d->c, "%s", path);
-    if (name[0] != '.' && d->depth < LINKS_MOST && wc_is_directory(files, path)) {
-        d->directory = path;
-        d->depth++;
-        files->list(files->ctx, path, see, d);
-        d->depth--;
-        d->directory = outer;
-    }
-    return d->left > 0 && --d->left > 0;
-}
-
-/* False: there is too much to see all of it. */
-static bool find_deep(const struct call *c, const char *directory, const char *files,
-                      struct paths *to) {
-    const struct wc_files *disk = &c->w->disk.files;
-    struct deep d = {
-        .c = c, .directory = directory, .files = files, .best = "", .left = ENTRIES_MOST};
-
-    disk->list(disk->ctx, directory, see, &d);
-    if (d.best[0])
-        add(to, d.best);
-    return d.left > 0;
+    for (int below = 0; d && below < 2; below++, rewinddir(d))
+        for (struct dirent *e; *left > 0 && (e = readdir(d));) {
+            const char *name = e->d_name;
+            OWNED char *path =
+                must_format("%s/%s", strcmp(directory, "/") == 0 ? "" : directory, name);
+            *left -= !below;
+            if (below && name[0] != '.' && depth < LINKS_MOST &&
+                wc_is_directory(&c->w->disk.files, path))
+                find_deep(c, path, files, depth + 1, left, best);
+            else if (!below && fnmatch(files, name, 0) == 0 && !strstr(path, "stub") &&
+                     strcmp(name, wc_base_name(*best)) > 0)
+                *best = FORMAT(c, "%s", path);
+        }
 }
 
 /* What stands below a directory by such names; a name without '*' is that of a file. */
@@ -264,9 +244,15 @@ static enum outcome try_place(struct call *c, const struct python_loader_place *
     add_directories(c, p, &directories);
     for (size_t i = 0; i < directories.n && outcome == NOT_THERE; i++) {
         struct paths found = {.n = 0};
-        if (!(p->how & PLACE_DEEP))
+        size_t left = ENTRIES_MOST;
+        const char *best = "";
+        if (p->how & PLACE_DEEP)
+            find_deep(c, directories.p[i], p->files, 0, &left, &best);
+        else
             find_below(c, directories.p[i], p->files, p->how & PLACE_RESOLVED, &found);
-        else if (!find_deep(c, directories.p[i], p->files, &found))
+        if (*best)
+            add(&found, best);
+        if (left == 0)
             c->out->unpredicted = "it searches a directory with too many files";
         outcome = c->out->unpredicted ? ENDED : open_files(c, p, &found);
     }
