@@ -51,9 +51,8 @@ misused() {
             grep -oE '^    \{"[a-z-]+"' <<<"$known" | cut -d '"' -f 2
             echo help
             # Lines for a shell have no colour: said nowhere, and understood.
-            if [ "$name" != env ]; then
-                grep -oE '^ *OPTION_[A-Z_]+\(("|$)' <<<"$known" | sed 's/ *OPTION_//; s/(.*//' | tr A-Z_ a-z-
-            fi
+            if grep -q 'OPTIONS_END("' <<<"$known"; then echo color; fi
+            grep -oE '^ *OPTION_[A-Z_]+\(("|$)' <<<"$known" | sed 's/ *OPTION_//; s/(.*//' | tr A-Z_ a-z-
         } | sort >expected
         options_of "$name" | grep -oE '^--[a-z-]+' | cut -c 3- | sort | diff - expected
     done < <(subcommands)

@@ -16,8 +16,7 @@ static char **command; /* that is checked; NULL: none was given */
 
 static const struct option_row rows[] = {
     {"json", NULL, "as JSON (docs/lock.md)", .flag = &options.json},
-    OPTION_COLOR("auto (on a terminal, unless NO_COLOR is set), always, never"),
-    OPTIONS_END,
+    OPTIONS_END("auto (on a terminal, unless NO_COLOR is set), always, never"),
 };
 
 /* Parts and CUDA libraries are loaded when the first call requires them, and a short run has fewer:

@@ -13,8 +13,7 @@ static bool redact;
 static const struct option_row rows[] = {
     {"json", NULL, "as JSON (docs/lock.md)", .flag = &options.json},
     {"redact", NULL, "users, their home directories and nodes get other names", .flag = &redact},
-    OPTION_COLOR("auto (on a terminal, unless NO_COLOR is set), always, never"),
-    OPTIONS_END,
+    OPTIONS_END("auto (on a terminal, unless NO_COLOR is set), always, never"),
 };
 
 static int diff(int n, char **arguments) {

@@ -33,8 +33,7 @@
 
 static const struct option_row rows[] = {
     {"json", NULL, "as JSON", .flag = &options.json},
-    OPTION_COLOR("auto, always, never"),
-    OPTIONS_END,
+    OPTIONS_END("auto, always, never"),
 };
 
 /* ---- what was found out, a line each ---- */

@@ -24,8 +24,7 @@ static const struct option_row rows[] = {
      "WHICHCUDNN_LOG, too: a directory (made, with a / at its end), or\na file name (%p pid, %n "
      "node, %r rank)",
      .take = take_log},
-    OPTION_COLOR(NULL),
-    OPTIONS_END,
+    OPTIONS_END(NULL),
 };
 
 /* One word of any shell. fish knows a backslash within quotes, too. */

@@ -34,8 +34,7 @@ static const struct option_row rows[] = {
      "id, severity, title, page (as in docs/findings.md); of a text\nits messages and the findings "
      "that fit",
      .flag = &options.json},
-    OPTION_COLOR("auto (on a terminal, unless NO_COLOR is set), always, never"),
-    OPTIONS_END,
+    OPTIONS_END("auto (on a terminal, unless NO_COLOR is set), always, never"),
 };
 
 /* ---- a text ---- */

@@ -33,8 +33,7 @@ static const struct option_row rows[] = {
      "it",
      .flag = &undo_it},
     {"json", NULL, "as JSON (docs/fixing.md)", .flag = &options.json},
-    OPTION_COLOR("auto (on a terminal, unless NO_COLOR is set), always, never"),
-    OPTIONS_END,
+    OPTIONS_END("auto (on a terminal, unless NO_COLOR is set), always, never"),
 };
 
 /* ---- a directory for what is thrown away, which goes however this process ends ---- */

@@ -14,8 +14,7 @@ static const struct option_row rows[] = {
     {"json", NULL, "the same as JSON (docs/report.schema.json); of several a list",
      .flag = &options.json},
     {"redact", NULL, "users, their home directories and nodes get other names", .flag = &redact},
-    OPTION_COLOR("auto (on a terminal, unless NO_COLOR is set), always, never"),
-    OPTIONS_END,
+    OPTIONS_END("auto (on a terminal, unless NO_COLOR is set), always, never"),
 };
 
 static int inspect_arguments(int n, char **arguments) {

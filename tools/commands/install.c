@@ -17,7 +17,7 @@
 
 #define PATIENCE 20 /* seconds for the program that is run with the copy */
 
-static const struct option_row rows[] = {OPTION_COLOR(NULL), OPTIONS_END};
+static const struct option_row rows[] = {OPTIONS_END(NULL)};
 
 static void watch(void *path) {
     trial_watch(path, "/dev/null");

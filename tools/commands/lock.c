@@ -16,8 +16,7 @@ static const struct option_row rows[] = {
     {"paths", NULL, "with directories of this machine, and the environment", .flag = &paths},
     {"requirements", NULL, "instead of the lock: what pip installs to get the same",
      .flag = &requirements},
-    OPTION_COLOR("auto, always, never"),
-    OPTIONS_END,
+    OPTIONS_END("auto, always, never"),
 };
 
 /* What an environment would get. NULL: it is not one, which was complained of. */

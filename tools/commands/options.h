@@ -20,15 +20,14 @@ struct option_row {
     bool (*take)(const char *);  /* reads its argument; false: that is bad, and complained of */
 };
 
-#define OPTION_COLOR(help)                                                                         \
-    { "color", "=WHEN", help, .value = &options.when }
 #define OPTION_AS_OWNER(help)                                                                      \
     { "as-owner", NULL, help, .flag = &options.as_owner }
 #define OPTION_FAIL_ON(help)                                                                       \
     { "fail-on", " SEVERITY", help, .take = options_take_fail_on }
-/* At the end of each table. */
-#define OPTIONS_END                                                                                \
-    {"help", NULL, "this text", 'h', .flag = &options.help}, {                                     \
+/* At the end of each table. colour: help of --color; NULL: nothing that is printed may have one. */
+#define OPTIONS_END(colour)                                                                        \
+    {"color", "=WHEN", colour, .value = &options.when},                                            \
+        {"help", NULL, "this text", 'h', .flag = &options.help}, {                                 \
         .name = NULL                                                                               \
     }
 

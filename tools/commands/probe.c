@@ -51,8 +51,7 @@ static const struct option_row rows[] = {
     {"timeout", " SEC", "default 120; a probe that takes longer is reported as hanging",
      .take = take_timeout},
     {"json", NULL, "as JSON", .flag = &options.json},
-    OPTION_COLOR("auto, always, never"),
-    OPTIONS_END,
+    OPTIONS_END("auto, always, never"),
 };
 
 /* ---- what is tried, in the process that is there to try it ---- */

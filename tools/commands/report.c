@@ -29,8 +29,7 @@ static const struct option_row rows[] = {
     {"output", " FILE", "instead of standard output; it is there whole or not at all", 'o',
      .value = &output},
     {"redact", NULL, "users, their home directories and nodes get other names", .flag = &redact},
-    OPTION_COLOR("auto (default: on a terminal, unless NO_COLOR is set),\nalways, never"),
-    OPTIONS_END,
+    OPTIONS_END("auto (default: on a terminal, unless NO_COLOR is set),\nalways, never"),
 };
 
 /* False: it could not be written, which is printed. */

@@ -60,8 +60,7 @@ static const struct option_row rows[] = {
      "what COMMAND prints to a terminal or a pipe is read, as\nis what it prints to a file",
      .flag = &text},
     {"quiet", NULL, "say nothing", 'q', .flag = &run.quiet},
-    {"color", " WHEN", "auto, always, never", .value = &options.when},
-    OPTIONS_END,
+    OPTIONS_END("auto, always, never"),
 };
 
 static void release_signals(void) {

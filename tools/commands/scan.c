@@ -35,8 +35,7 @@ static const struct option_row rows[] = {
     OPTION_FAIL_ON(
         "error, warning: 1 where such is found, or something is\nunexplained or cannot be "
         "looked at; otherwise 0"),
-    OPTION_COLOR("auto (on a terminal, unless NO_COLOR is set), always,\nnever"),
-    OPTIONS_END,
+    OPTIONS_END("auto (on a terminal, unless NO_COLOR is set), always,\nnever"),
 };
 
 /* ---- the environment ---- */
