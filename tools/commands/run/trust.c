@@ -2,7 +2,6 @@
 /* What is given up for --as-owner: setpriv(1), capabilities(7), ioctl_tty(2) of TIOCSTI. */
 #include "trust.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -109,16 +108,13 @@ void trust_path(struct trust *t, const char *path) {
 }
 
 void trust_directory(struct trust *t, const char *path, const char *part) {
-    OWNED_DIR DIR *directory = path ? opendir(path) : NULL;
-    const struct dirent *e;
+    OWNED char *pattern = must_format("/*%s*", part);
+    OWNED_GLOB glob_t found = glob_below("", path, pattern, GLOB_NOSORT | GLOB_PERIOD);
 
     trust_path(t, path);
-    while (directory && (e = readdir(directory)))
-        if (strstr(e->d_name, part) && strcmp(e->d_name, ".") != 0 &&
-            strcmp(e->d_name, "..") != 0) {
-            OWNED char *entry = must_format("%s/%s", path, e->d_name);
-            trust_path(t, entry);
-        }
+    for (size_t i = 0; path && i < found.gl_pathc; i++)
+        if (!wc_str_ends(found.gl_pathv[i], "/.") && !wc_str_ends(found.gl_pathv[i], "/.."))
+            trust_path(t, found.gl_pathv[i]);
 }
 
 void trust_list(struct trust *t, const char *list, const char *separators, const char *but) {
