@@ -337,16 +337,8 @@ static int put_json(const char *text, size_t n, void *to) {
     return 0;
 }
 
-static void print_json(FILE *to, json_t *value, size_t flags) {
+void json_print_as(FILE *to, json_t *value, size_t flags) {
     json_dump_callback(value, put_json, to, JSON_INDENT(2) | JSON_ENSURE_ASCII | flags);
     putc('\n', to);
     json_decref(value);
-}
-
-void json_print(FILE *to, json_t *value) {
-    print_json(to, value, 0);
-}
-
-void json_print_sorted(FILE *to, json_t *value) {
-    print_json(to, value, JSON_SORT_KEYS);
 }

@@ -49,6 +49,6 @@ json_t *text_to_json(const char *s);
         array_;                                                                                    \
     })
 
-/* Prints it on lines of its own, and lets it go. */
-void json_print(FILE *to, json_t *value);
-void json_print_sorted(FILE *to, json_t *value); /* by their keys */
+/* Prints it on lines of its own, and lets it go. flags: JSON_SORT_KEYS. */
+void json_print_as(FILE *to, json_t *value, size_t flags);
+#define json_print(to, value) json_print_as(to, value, 0)

@@ -256,7 +256,7 @@ void lock_write(FILE *to, const struct source *source, bool paths) {
     heap_arena_end(&w.texts);
     json_object_set_new(lock, "complete", complete);
     json_object_set_new(lock, FORMAT_KEY, json_integer(FORMAT));
-    json_print_sorted(to, lock);
+    json_print_as(to, lock, JSON_SORT_KEYS);
 }
 
 /* ---- requirements ---- */
