@@ -20,10 +20,6 @@ static const unsigned char *bytes_at(const struct wc_elf_image *e, uint64_t offs
     return offset <= e->file_size && n <= e->file_size - offset ? e->file + offset : NULL;
 }
 
-static bool has(const void *p, size_t n, const char *word, size_t length) {
-    return memmem(p, n, word, length) != NULL;
-}
-
 /* ---- .note.dlopen ---- */
 
 static bool add_name(struct elf_prescan *g, const char *name, enum wc_priority priority,
@@ -68,7 +64,7 @@ static void read_notes(struct elf_prescan *g, const struct wc_elf_image *e, cons
     const unsigned char *text;
 
     while (notes.at && (text = wc_elf_next_note(&notes, "FDO", 0x407c0c0a, &n))) {
-        if (!has(text, n, STEM, sizeof(STEM) - 1))
+        if (!memmem(text, n, STEM, sizeof(STEM) - 1))
             continue;
         json_t *all = json_loadb((const char *)text, strnlen((const char *)text, n),
                                  JSON_REJECT_DUPLICATES, NULL),
@@ -79,7 +75,7 @@ static void read_notes(struct elf_prescan *g, const struct wc_elf_image *e, cons
             g->damaged_note |= !add_dependency(g, one);
         json_decref(all);
     }
-    g->damaged_note |= notes.at && has(notes.at, notes.n, STEM, sizeof(STEM) - 1);
+    g->damaged_note |= notes.at && memmem(notes.at, notes.n, STEM, sizeof(STEM) - 1);
 }
 
 static void begin(struct elf_prescan *g, const struct wc_elf_image *e) {
@@ -190,10 +186,10 @@ enum elf_prescan_answer elf_prescan_at(struct elf_prescan *g, const struct elf_f
         g->why = "its headers or its dynamic section are damaged";
     if (g->why || l->error != WC_ELF_OK) /* text that a linker reads, a pointer to a large file */
         return g->why ? ELF_PRESCAN_DAMAGED : ELF_PRESCAN_NOTHING;
-    if (e->strsz > STRINGS_MOST || has(strings, e->strsz, function, sizeof(function) - 1) ||
-        has(strings, e->strsz, STEM, sizeof(STEM) - 1))
+    if (e->strsz > STRINGS_MOST || memmem(strings, e->strsz, function, sizeof(function) - 1) ||
+        memmem(strings, e->strsz, STEM, sizeof(STEM) - 1))
         return ELF_PRESCAN_NAMES;
-    if (has(strings, e->strsz, opens, sizeof(opens)) &&
+    if (memmem(strings, e->strsz, opens, sizeof(opens)) &&
         (e->file_size <= ELF_PRESCAN_CONSTANTS_MOST || all))
         search_constants(g, e, e->file_size);
     return g->names > 0 && g->opens ? ELF_PRESCAN_OPENS : ELF_PRESCAN_NOTHING;
