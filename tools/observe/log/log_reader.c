@@ -356,19 +356,15 @@ int log_open_of(const char *path, bool (*counts)(const void *arg, uid_t owner), 
     return fd;
 }
 
-static bool is_standard_input(const char *path) {
-    return strcmp(path, "-") == 0;
-}
-
 bool logs_read(struct logs *logs, const char *path, char **trouble) {
-    int fd =
-        is_standard_input(path) ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open(path, OPEN_FLAGS);
+    const bool standard_input = strcmp(path, "-") == 0;
+    int fd = standard_input ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open(path, OPEN_FLAGS);
 
     return logs_read_descriptor(logs, fd, path, trouble);
 }
 
 bool logs_read_descriptor(struct logs *logs, int fd, const char *path, char **trouble) {
-    bool standard_input = is_standard_input(path), good = false;
+    bool standard_input = strcmp(path, "-") == 0, good = false;
     struct stat facts;
 
     if (fd < 0 || fstat(fd, &facts) != 0)
