@@ -117,10 +117,6 @@ struct walk {
     size_t waiting_count;
 };
 
-static bool is_elsewhere(const char *type) {
-    return type && WC_ANY(one, WC_ROWS(elsewhere), strcmp(type, *one) == 0);
-}
-
 static char *join(const char *directory, const char *name) {
     return must_format("%s%s%s", directory, wc_str_ends(directory, "/") ? "" : "/", name);
 }
@@ -135,7 +131,8 @@ static void see(struct walk *w, const char *directory, int at, const struct dire
     if (type == DT_DIR) {
         OWNED char *path = join(directory, name);
         if (strlen(path) + strlen(root) + NAME_MAX + 2 < PATH_MAX) {
-            if (!is_elsewhere(disk_mount(&w->s->library_cache.disk, path)))
+            const char *mount = disk_mount(&w->s->library_cache.disk, path);
+            if (!mount || !WC_ANY(type, WC_ROWS(elsewhere), strcmp(mount, *type) == 0))
                 *MUST_ADD(w->waiting, w->waiting_count) = must_copy(path);
         } else if (!w->names) {
             scan_note_passed(w->s, path, "its path is too long");
