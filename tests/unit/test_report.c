@@ -204,7 +204,7 @@ static void a_name_is_changed_where_it_is_one(void **state) {
     assert_redacted(r, "whichcudnn-gpu-70-1-2.jsonl", "whichcudnn-node2-1-2.jsonl");
     assert_redacted(r, "/home/cudnn/nvidia/cudnn/lib", "/home/user2/nvidia/cudnn/lib");
     assert_redacted(r, "", "");
-    redaction_apply(r, s);
+    redaction_apply_all(r, &(struct logs){.processes = &s, .process_count = 1});
     assert_string_equal(s->stack.process.node, "node1");
     assert_string_equal(s->stack.process.directory, "/home/user1/work");
     source_free(s);

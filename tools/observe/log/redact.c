@@ -442,12 +442,6 @@ void redaction_learn(struct redaction *r, struct source *s) {
     visit_source(&(struct visit){r, &s->memory.arena, false}, s);
 }
 
-void redaction_apply(struct redaction *r, struct source *s) {
-    visit_source(&(struct visit){r, &s->memory.arena, true}, s);
-    in_flight_rewrite(&s->in_flight, replace, r);
-    replace(r, &s->path);
-}
-
 struct redaction *redaction_of_logs(const struct logs *logs) {
     struct redaction *r = redaction_of_nobody();
 
@@ -458,8 +452,11 @@ struct redaction *redaction_of_logs(const struct logs *logs) {
 }
 
 void redaction_apply_all(struct redaction *r, struct logs *logs) {
-    for (size_t i = 0; i < logs->process_count; i++)
-        redaction_apply(r, logs->processes[i]);
+    EACH_POINTER(s, logs->processes, logs->process_count) {
+        visit_source(&(struct visit){r, &s->memory.arena, true}, s);
+        in_flight_rewrite(&s->in_flight, replace, r);
+        replace(r, &s->path);
+    }
     EACH_POINTER(file, logs->files, logs->file_count) {
         replace(r, &file->path);
         for (size_t k = 0; k < file->damaged.n; k++)

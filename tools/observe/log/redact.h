@@ -20,7 +20,6 @@ void redaction_free(struct redaction *r);
 /* Takes up the names in it: its node, and all home directories that its texts emit of. All sources
  * first, then the changes. */
 void redaction_learn(struct redaction *r, struct source *s);
-void redaction_apply(struct redaction *r, struct source *s);
 /* The same of one text; the caller frees. */
 void redaction_learn_text(struct redaction *r, const char *text);
 char *redaction_text(const struct redaction *r, const char *text);
