@@ -74,8 +74,9 @@ void process_end(struct process *p);
 /* Are its files mapped as they were when it was read, and is it still there? */
 bool process_is_as_it_was(const struct process *p);
 
-/* n bytes at an address of its memory. False: they do not exist, or may not be read. */
-bool process_read(const struct process *p, uint64_t address, void *to, size_t n);
+/* n bytes at an address of its memory. False: they do not exist, or may not be read. It is for
+ * struct elf_file_memory, too: process is a struct process. */
+bool process_read(const void *process, uint64_t address, void *to, size_t n);
 /* 0: it has no such entry. */
 uint64_t process_auxv(const struct process *p, uint64_t type);
 

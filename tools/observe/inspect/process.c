@@ -268,8 +268,8 @@ static size_t read_some(const struct process *p, uint64_t address, void *to, siz
     return p->memory >= 0 && address <= INT64_MAX ? below_read(p->memory, address, to, n) : 0;
 }
 
-bool process_read(const struct process *p, uint64_t address, void *to, size_t n) {
-    return read_some(p, address, to, n) == n;
+bool process_read(const void *process, uint64_t address, void *to, size_t n) {
+    return read_some(process, address, to, n) == n;
 }
 
 uint64_t process_auxv(const struct process *p, uint64_t type) {
@@ -398,10 +398,6 @@ static void read_name(struct process_library *m, const char *name) {
     }
 }
 
-static bool read_memory(const void *process, uint64_t address, void *to, size_t n) {
-    return process_read(process, address, to, n);
-}
-
 /* NULL: it is not an ELF object. */
 static struct process_library *read_one(struct process_libraries *list, const struct process *p,
                                         const struct mapping *first) {
@@ -409,7 +405,7 @@ static struct process_library *read_one(struct process_libraries *list, const st
                                            .end = first->end,
                                            .device = (int64_t)first->device,
                                            .inode = (int64_t)first->inode,
-                                           .read = read_memory,
+                                           .read = process_read,
                                            .owner = p};
     struct process_library *m = must_allocate(sizeof(*m));
 
