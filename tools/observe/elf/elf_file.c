@@ -110,8 +110,7 @@ static bool fetch_file(void *owner, uint64_t offset, uint64_t n) {
 static bool image_of_memory(struct elf_file *l) {
     struct elf_file_contents *f = l->contents;
     const struct elf_file_memory *m = &f->memory;
-    uint64_t low = UINT64_MAX, high = 0;
-    const Elf64_Phdr *first = NULL;
+    const Elf64_Phdr *lowest = NULL, *first = NULL, *last = NULL;
     Elf64_Phdr headers[HEADERS_MOST];
     Elf64_Ehdr e;
 
@@ -121,20 +120,17 @@ static bool image_of_memory(struct elf_file *l) {
         e.e_phoff > m->end - m->start ||
         !m->read(m->owner, m->start + e.e_phoff, headers, e.e_phnum * sizeof(*headers)))
         return false;
-    for (const Elf64_Phdr *p = headers; p < headers + e.e_phnum; p++) {
-        if (p->p_type != PT_LOAD)
-            continue;
-        if (!first && p->p_offset < PAGE)
-            first = p;
-        if (p->p_memsz > BYTES_MOST << 10 || p->p_vaddr > UINT64_MAX / 2)
-            continue;
-        low = p->p_vaddr < low ? p->p_vaddr : low;
-        high = p->p_vaddr + p->p_memsz > high ? p->p_vaddr + p->p_memsz : high;
-    }
+    for (const Elf64_Phdr *p = headers; p < headers + e.e_phnum; p++)
+        if (p->p_type == PT_LOAD) {
+            lowest = lowest ?: p;
+            first = first || p->p_offset >= PAGE ? first : p;
+            last = p;
+        }
     if (!first)
         return false;
     const uint64_t base = m->start - (first->p_vaddr - first->p_offset);
-    low &= ~(uint64_t)(PAGE - 1);
+    const uint64_t low = lowest->p_vaddr & ~(uint64_t)(PAGE - 1);
+    const uint64_t high = last->p_vaddr + last->p_memsz;
     l->error = WC_ELF_MALFORMED;
     f->low = base + low;
     if (high <= low ||
