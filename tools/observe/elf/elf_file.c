@@ -142,7 +142,7 @@ static bool image_of_memory(struct elf_file *l) {
     return true;
 }
 
-static void read_image(struct elf_file *l, bool other) {
+void elf_file_read(struct elf_file *l, bool other) {
     struct wc_library *b = &l->library;
 
     if (l->error != WC_ELF_OK)
@@ -197,12 +197,8 @@ struct elf_file *elf_file_open(const struct disk *disk, const char *path, bool o
         mapped = f;
         l->error = wc_elf_from_pieces(&l->image, f->bytes, f->size, fetch_file, f);
     }
-    read_image(l, other);
+    elf_file_read(l, other);
     return l;
-}
-
-void elf_file_read_symbols(struct elf_file *l) {
-    read_image(l, false);
 }
 
 struct elf_file *elf_file_open_memory(const struct disk *disk, const char *path,
@@ -216,7 +212,7 @@ struct elf_file *elf_file_open_memory(const struct disk *disk, const char *path,
         elf_file_close(l);
         return NULL;
     }
-    read_image(l, false);
+    elf_file_read(l, false);
     return l;
 }
 

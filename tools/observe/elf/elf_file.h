@@ -32,8 +32,9 @@ struct elf_file {
  * ELF object, or a damaged one, has an error. The file is mapped; truncating it meanwhile does no
  * harm. other: it is known to have none of cuDNN's functions, and its symbols are not read. */
 struct elf_file *elf_file_open(const struct disk *disk, const char *path, bool other);
-/* Of one that was opened as `other`: it may have them all the same. */
-void elf_file_read_symbols(struct elf_file *l);
+/* Its image, as that is done when it is opened; one that was opened as `other` may have them all
+ * the same. */
+void elf_file_read(struct elf_file *l, bool other);
 void elf_file_close(struct elf_file *l);
 
 /* Where there is no file any more: what another process has mapped. */

@@ -158,7 +158,7 @@ static struct library *read_library(struct library_cache *w, const char *path,
     if (is_other && !known)
         answer = elf_prescan_at(&w->prescan, l, w->named);
     if (is_other && (answer == ELF_PRESCAN_NAMES || answer == ELF_PRESCAN_DAMAGED))
-        elf_file_read_symbols(l);
+        elf_file_read(l, false);
     struct library *b = wc_arena_take(&w->memory.arena, sizeof(*b));
     if (b) {
         b->about = l->library;
