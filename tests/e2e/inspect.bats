@@ -442,6 +442,26 @@ int main(void) { return pause(); }' 2>/dev/null || skip "no static libc"
     [[ ${lines[0]} == "not observed: it is linked statically"* ]]
 }
 
+@test "an environment that the process has written over, up to its end" {
+    "${CC:-gcc}" -o titled -x c - <<'C'
+#include <string.h>
+#include <unistd.h>
+extern char **environ;
+int main(void) {
+    char *text = environ[0], *end = text;
+    for (char **v = environ; *v; v++)
+        end = *v + strlen(*v) + 1;
+    memset(text, ' ', (size_t)(end - text));
+    return pause();
+}
+C
+    ./titled 3>&- &
+    local pid=$!
+    until [ "$(head -c 4 /proc/$pid/environ)" = "    " ]; do sleep 0.05; done
+    run -3 "$CMD" inspect $pid
+    kill $pid
+}
+
 @test "what has ended and waits for its parent" {
     # It ends once its parent is no shell any more, which would take its status.
     bash -c 'bash -c "until grep -q sleep /proc/\$PPID/comm; do sleep 0.05; done" &

@@ -3,12 +3,10 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 
 #include "core/knowledge/frameworks.h"
 #include "core/names/symbols.h"
 #include "core/records/emit.h"
-#include "core/records/process.h"
 #include "tools/observe/loader/library_cache.h"
 #include "whichcudnn/wrappers.h"
 
@@ -44,25 +42,6 @@ static void note_unobserved(struct inspection *in, const char *what, const char 
                             const char *path) {
     if (!wc_stack_has_unobserved(&in->source->stack, what, path))
         wc_emit_unobserved(&in->to, what, why, path);
-}
-
-/* ---- the process and its machine ---- */
-
-static void emit_process(struct inspection *in) {
-    const struct process *p = &in->process;
-    struct utsname names;
-
-    wc_emit_process(&in->to, &(struct wc_process){
-                                 .node = p->same_node && uname(&names) == 0 ? names.nodename : NULL,
-                                 .start_ticks = p->start_ticks,
-                                 .parent_pid = p->parent,
-                                 .forked = p->forked,
-                                 .executable = p->executable,
-                                 .arguments = p->arguments,
-                                 .arguments_size = p->arguments_size,
-                                 .directory = p->working_directory,
-                                 .environment = (const char *const *)p->environment,
-                                 .run_pid = WC_NULL});
 }
 
 /* ---- objects ---- */
@@ -457,7 +436,7 @@ static void emit_all(struct inspection *in) {
         if (e && !in->glibc[0] && wc_str_same(e->soname, "libc.so.6"))
             wc_glibc_release(e, in->glibc);
     }
-    emit_process(in);
+    wc_emit_process(&in->to, &in->process.about);
     machine_emit(&in->to, &in->process.disk.files, wc_str_or_null(in->glibc), true);
     elf_reader_begin(&in->reader, &in->process.disk);
     begin_searches(in);
@@ -482,7 +461,7 @@ static void emit_all(struct inspection *in) {
         note_unobserved(
             in, "what is linked into the program",
             "it is linked statically: it has no libraries, and a cuDNN in it has no name",
-            in->process.executable);
+            in->process.about.executable);
 }
 
 /* False: it changed meanwhile. NULL source: see trouble. */
@@ -499,7 +478,7 @@ static bool inspect_once(int64_t pid, bool last, struct source **out, char **tro
         in->to = source_sink(in->source);
     }
     if (state == PROCESS_EMPTY) {
-        emit_process(in);
+        wc_emit_process(&in->to, &in->process.about);
         note_unobserved(in, "the process", *trouble, NULL);
     } else if (state == PROCESS_READ) {
         emit_all(in);

@@ -9,7 +9,9 @@
 
 #include <elf.h>
 #include <stdbool.h>
+#include <sys/utsname.h>
 
+#include "core/records/process.h"
 #include "core/search/search.h"
 #include "tools/observe/elf/elf_file.h"
 #include "tools/observe/log/source.h"
@@ -43,19 +45,16 @@ size_t maps_names(const char *path, char *name[MAPS_NAMES], bool gone[MAPS_NAMES
 
 struct process {
     int64_t pid;
-    int64_t parent, start_ticks;
-    bool forked;
-    char *directory;  /* "/proc/PID" */
+    struct wc_process about; /* as its record has it */
+    char *directory;         /* "/proc/PID" */
     int handle;       /* that directory: stays the same process's when the number is given again */
     struct disk disk; /* its files: below its root; relative paths begin at its working directory */
     char *root;       /* as the kernel names it to us, without a '/' at its end; "": "/" */
     bool same_mounts; /* the same mount namespace as ours */
-    bool same_node;   /* it has the same host name as we do */
-    char *executable; /* NULL: not known */
-    char *working_directory;
-    char **environment;                 /* NAME=value, NULL at the end */
-    char *environment_text, *arguments; /* as in /proc; NULL: it could not be read */
-    size_t arguments_size, auxv_count;
+    struct utsname host;    /* if it is on ours */
+    char **environment;     /* NAME=value, NULL at the end */
+    char *environment_text; /* as in /proc; NULL: it could not be read */
+    size_t auxv_count;
     Elf64_auxv_t *auxv;
     struct maps maps;
     int memory; /* -1: it may not be read */
@@ -67,7 +66,7 @@ enum process_state {
     PROCESS_UNREADABLE /* there is none, or we may not look at it */
 };
 /* *trouble: why it is empty or unreadable; the caller frees. Of an empty one pid, parent and
- * start_ticks are known. process_end in all cases. */
+ * start are known. process_end in all cases. */
 enum process_state process_begin(struct process *p, int64_t pid, char **trouble);
 void process_end(struct process *p);
 
