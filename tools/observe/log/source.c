@@ -20,35 +20,34 @@
 struct flight {
     UT_hash_handle hh;
     int64_t tid, seq;
-    int64_t request;             /* its number; WC_NULL: it is a call */
-    char *what;                  /* of a request: made when it is asked for */
-    char *within;                /* of a request: the function that made it; NULL: none is known */
-    bool over;                   /* that function came back */
-    enum wc_operation operation; /* of a request, as its record has it */
-    char *name, *caller;
-    int64_t caller_object, flags;
+    char *what;   /* of a request: made when it is asked for */
+    char *within; /* of a request: the function that made it; NULL: none is known */
+    bool over;    /* that function came back */
+    /* Of a request, as its record has it, with texts of its own; of a call the number is WC_NULL.
+     */
+    struct wc_request_record r;
     UT_hash_handle in_requests; /* the latter of a request with a number */
 };
 
 static void forget(struct in_flight *f, struct flight *one) {
     HASH_DEL(f->by_thread, one);
-    if (one->request != WC_NULL)
+    if (one->r.request != WC_NULL)
         HASH_DELETE(in_requests, f->by_request, one);
     free(one->what);
     free(one->within);
-    free(one->name);
-    free(one->caller);
+    free((char *)one->r.name);
+    free((char *)one->r.caller);
     free(one);
 }
 
-static struct flight *begin(struct in_flight *f, const struct wc_record *r, int64_t request,
-                            char *what) {
+static void begin(struct in_flight *f, const struct wc_record *r, struct wc_request_record request,
+                  char *what) {
     struct flight *one;
 
     HASH_FIND(hh, f->by_thread, &r->tid, sizeof(r->tid), one);
-    char *within = request == WC_NULL || !one || one->over
+    char *within = request.request == WC_NULL || !one || one->over
                        ? NULL
-                       : must_copy(one->request == WC_NULL ? one->what : one->within);
+                       : must_copy(one->r.request == WC_NULL ? one->what : one->within);
     if (!one && HASH_COUNT(f->by_thread) == THREADS_MOST)
         one = f->by_thread; /* the first that was noted */
     if (one)
@@ -58,11 +57,12 @@ static struct flight *begin(struct in_flight *f, const struct wc_record *r, int6
     one->what = what;
     one->within = within;
     one->seq = r->seq;
-    one->request = request;
+    one->r = request;
+    one->r.name = must_copy(request.name);
+    one->r.caller = must_copy(request.caller);
     HASH_ADD(hh, f->by_thread, tid, sizeof(one->tid), one);
-    if (request != WC_NULL)
-        HASH_ADD(in_requests, f->by_request, request, sizeof(one->request), one);
-    return one;
+    if (request.request != WC_NULL)
+        HASH_ADD(in_requests, f->by_request, r.request, sizeof(one->r.request), one);
 }
 
 static void in_flight_end(struct in_flight *f) {
@@ -74,23 +74,17 @@ static void in_flight_end(struct in_flight *f) {
 }
 
 static void in_flight_note(struct in_flight *f, const struct wc_record *r) {
-    const struct wc_request_record *q = &r->u.request;
     const int64_t *failed = &r->u.failure.request;
     struct flight *one;
 
     if (r->kind == WC_KIND_request) {
-        one = begin(f, r, q->request, NULL);
-        one->operation = q->operation;
-        one->name = must_copy(q->name);
-        one->caller = must_copy(q->caller);
-        one->caller_object = q->caller_object;
-        one->flags = q->flags;
+        begin(f, r, r->u.request, NULL);
     } else if (r->kind == WC_KIND_call) {
         const char *function = r->u.call.function ? r->u.call.function : "call";
         HASH_FIND(hh, f->by_thread, &r->tid, sizeof(r->tid), one);
         if (r->u.call.phase == WC_phase_BEFORE)
-            begin(f, r, WC_NULL, must_copy(function));
-        else if (one && one->request == WC_NULL && one->what && strcmp(one->what, function) == 0)
+            begin(f, r, (struct wc_request_record){.request = WC_NULL}, must_copy(function));
+        else if (one && one->r.request == WC_NULL && one->what && strcmp(one->what, function) == 0)
             forget(f, one);
         else if (one && one->within && strcmp(one->within, function) == 0)
             one->over = true;
@@ -116,27 +110,28 @@ static struct flight *newest(const struct in_flight *f, bool with_over) {
 
 const char *in_flight_last(const struct in_flight *f, int64_t *seq) {
     struct flight *last = newest(f, false);
-    const char *operation = last ? wc_enum_word(WC_ENUM_operation, last->operation) : NULL;
+    const char *operation = last ? wc_enum_word(WC_ENUM_operation, last->r.operation) : NULL;
 
     *seq = last ? last->seq : WC_NULL;
     if (last && !last->what)
         last->what = must_format("%s %s", operation ? operation : "request",
-                                 last->name ? last->name : "of the program itself");
+                                 last->r.name ? last->r.name : "of the program itself");
     return last ? last->what : NULL;
 }
 
 bool in_flight_failure(const struct in_flight *f, struct wc_record *out) {
     const struct flight *last = newest(f, true);
+    const struct wc_request_record *r = last ? &last->r : NULL;
 
-    if (!last || last->request == WC_NULL || !last->name || (last->flags & RTLD_NOLOAD))
+    if (!r || r->request == WC_NULL || !r->name || (r->flags & RTLD_NOLOAD))
         return false;
     wc_record_begin(out, WC_KIND_failure);
-    out->u.failure.request = last->request;
-    out->u.failure.operation = last->operation;
-    out->u.failure.name = last->name;
-    out->u.failure.caller = last->caller;
-    out->u.failure.caller_object = last->caller_object;
-    out->u.failure.inferred = true;
+    out->u.failure = (struct wc_failure_record){.request = r->request,
+                                                .operation = r->operation,
+                                                .name = r->name,
+                                                .caller = r->caller,
+                                                .caller_object = r->caller_object,
+                                                .inferred = true};
     return true;
 }
 
@@ -144,8 +139,8 @@ void in_flight_rewrite(struct in_flight *f, void (*replace)(const void *arg, cha
                        const void *arg) {
     for (struct flight *one = f->by_thread; one; one = one->hh.next) {
         replace(arg, &one->what);
-        replace(arg, &one->name);
-        replace(arg, &one->caller);
+        replace(arg, (char **)&one->r.name);
+        replace(arg, (char **)&one->r.caller);
     }
 }
 
