@@ -155,16 +155,14 @@ char *input_read_newest(struct inputs *s) {
 bool input_read(struct inputs *s, char *argument) {
     struct logs *logs = &s->logs;
     size_t before = logs->process_count, kept = before;
-    OWNED char *looked = NULL, *path = argument ? NULL : newest_log(&looked);
+    OWNED char *path = NULL;
     const char *colon = argument ? strrchr(argument, ':') : NULL;
     char *trouble = NULL;
     struct stat facts;
     int64_t pid = 0;
 
-    if (!argument && !path)
-        *MUST_ADD(s->troubles, s->trouble_count) = must_format("no log of yours in %s", looked);
     if (!argument)
-        return path && input_read_files(s, &path, 1);
+        return (path = input_read_newest(s)) && s->trouble_count == 0;
     if (input_read_pid(argument, &pid)) {
         struct source *process = inspect_process(pid, &trouble);
         return add_source(s, argument, process, trouble);
