@@ -13,13 +13,13 @@
 
 #include "core/base/base.h"
 #include "tools/observe/elf/elf_file.h"
+#include "tools/observe/log/source.h"
 #include "tools/util/disk.h"
 #include "tools/util/memory.h"
 #include "tools/util/program.h"
 
 #define LOG_ENDING ".jsonl"
-#define TEXT_MOST ((size_t)16 << 20) /* of /proc */
-#define DIRECTORIES_TRIED 10         /* as the library */
+#define DIRECTORIES_TRIED 10 /* as the library */
 
 #ifndef WHICHCUDNN_LIBDIR
 #define WHICHCUDNN_LIBDIR "/usr/local/lib"
@@ -130,16 +130,13 @@ char *preload_without(const char *list, const char *shim) {
  * writes its title over its environment has it only in memory. */
 bool preload_is_gone(pid_t pid, const char *shim) {
     const char *name = wc_base_name(shim);
-    OWNED char *of_maps = must_format("/proc/%d/maps", (int)pid),
-               *of_environment = must_format("/proc/%d/environ", (int)pid);
     size_t n;
-    OWNED char *maps = disk_text(of_maps, TEXT_MOST, NULL),
-               *environment = disk_text(of_environment, TEXT_MOST, &n);
+    OWNED char *maps = proc_text(pid, "maps", NULL), *environment = proc_text(pid, "environ", &n);
 
     for (const char *v = NULL; (v = argz_next(environment, n, v));)
         if (wc_str_starts(v, "LD_PRELOAD=") && strstr(v, name))
             return false;
-    return maps && *maps && !strstr(maps, name);
+    return *maps && !strstr(maps, name);
 }
 
 static bool can_write_in(const char *directory) {

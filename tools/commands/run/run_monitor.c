@@ -28,7 +28,7 @@
 
 /* The last of the four: as which its files are made. */
 static bool read_user(pid_t pid, uid_t *user) {
-    OWNED char *status = proc_text(pid, "status");
+    OWNED char *status = proc_text(pid, "status", NULL);
     const char *line = strstr(status, "\nUid:");
 
     /* The kernel's own numbers fit. NOLINTNEXTLINE(cert-err34-c) */
@@ -36,7 +36,7 @@ static bool read_user(pid_t pid, uid_t *user) {
 }
 
 static pid_t read_parent(pid_t pid, int64_t *start_ticks) {
-    OWNED char *stat = proc_text(pid, "stat");
+    OWNED char *stat = proc_text(pid, "stat", NULL);
 
     *start_ticks = wc_start_ticks(stat);
     return (pid_t)strtol(wc_stat_field(stat, 4), NULL, 10);
@@ -52,9 +52,8 @@ static void add_user(struct family *f, uid_t user) {
 /* ---- looking at all of them ---- */
 
 static void look_at_maps(struct family *f, pid_t pid, uid_t user) {
-    OWNED char *name = must_format("/proc/%d/maps", (int)pid);
     OWNED char *text =
-        WC_ANY(one, f->with_cudnn, one->pid == pid) ? NULL : disk_text(name, SIZE_MAX, NULL);
+        WC_ANY(one, f->with_cudnn, one->pid == pid) ? NULL : proc_text(pid, "maps", NULL);
 
     for (char *rest = text, *line; (line = strsep(&rest, "\n"));) {
         const char *path = strchr(line, '/');
@@ -89,7 +88,7 @@ static void look_at_family(struct family *f, pid_t command) {
 }
 
 static void read_name(pid_t pid, char name[16]) {
-    OWNED char *comm = proc_text(pid, "comm");
+    OWNED char *comm = proc_text(pid, "comm", NULL);
 
     if (*comm)
         snprintf(name, 16, "%.*s", (int)strcspn(comm, "\n"), comm);

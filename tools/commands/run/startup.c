@@ -48,7 +48,7 @@ static int try_file(const char *path) {
 
 static int try_files(void *arg) {
     const struct wc_strings *paths = arg;
-    OWNED char *sizes = proc_text(getpid(), "statm");
+    OWNED char *sizes = proc_text(getpid(), "statm", NULL);
     struct trial_end end = {0, 0};
     struct rlimit limit;
 

@@ -15,7 +15,8 @@
 #include "tools/util/memory.h"
 #include "tools/util/program.h"
 
-#define THREADS_MOST 65536 /* a log may have ever new ones */
+#define THREADS_MOST 65536           /* a log may have ever new ones */
+#define PROC_MOST ((size_t)16 << 20) /* bytes */
 
 struct flight {
     UT_hash_handle hh;
@@ -144,12 +145,10 @@ void in_flight_rewrite(struct in_flight *f, void (*replace)(const void *arg, cha
     }
 }
 
-#define STAT_MOST 4095 /* bytes */
-
-char *proc_text(int64_t pid, const char *name) {
+char *proc_text(int64_t pid, const char *name, size_t *n) {
     OWNED char *path = must_format("/proc/%jd/%s", (intmax_t)pid, name);
 
-    return disk_text(path, STAT_MOST, NULL) ?: must_copy("");
+    return disk_text(path, PROC_MOST, n) ?: must_copy("");
 }
 
 const char *source_program(const struct source *s) {
@@ -170,8 +169,8 @@ enum writer_state writer_state(const struct source *log) {
     if (log->pid <= 0 || !log->stack.has_process || p->start_ticks == WC_NULL || !p->node ||
         uname(&here) != 0 || strcmp(p->node, here.nodename) != 0)
         return WRITER_NOT_KNOWN;
-    OWNED char *own = proc_text(getpid(), "stat");
-    OWNED char *stat = proc_text(log->pid, "stat");
+    OWNED char *own = proc_text(getpid(), "stat", NULL);
+    OWNED char *stat = proc_text(log->pid, "stat", NULL);
     const char state = *wc_stat_field(stat, 3);
     return !*own ? WRITER_NOT_KNOWN
            : wc_start_ticks(stat) != p->start_ticks || state == 'Z' || state == 'X' ? WRITER_GONE

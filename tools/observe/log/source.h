@@ -106,8 +106,8 @@ int64_t source_missing(const struct source *s);
 
 const char *source_type_word(enum source_type type); /* "log", "process", "scan", "lock" */
 
-/* The first 4 KiB of a file of /proc/PID; "": it cannot be read. The caller frees. */
-char *proc_text(int64_t pid, const char *name);
+/* A file of /proc/PID, *n bytes (NULL: not wanted); "": it cannot be read. The caller frees. */
+char *proc_text(int64_t pid, const char *name, size_t *n);
 
 /* Its script, by its own name; NULL: it has none (what multiprocessing spawns is a "python -c"). */
 const char *source_program(const struct source *s);
