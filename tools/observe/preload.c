@@ -40,7 +40,8 @@ static void take_newer(struct newest *n, const char *path, struct timespec time)
     *n = (struct newest){must_copy(path), time};
 }
 
-/* Where wheels, packages and tarballs have it, as seen from the command. */
+/* Where wheels, packages and tarballs have it, as seen from the command. Of several Pythons in one
+ * directory, the last one installed this command. */
 static const char *const beside[] = {
     "",
     "/../lib",
@@ -52,21 +53,10 @@ static const char *const beside[] = {
     "/../whichcudnn",                          /* pip install --target */
 };
 
-/* Of several Pythons in one directory, the last one installed this command. */
-static char *newest_match(const char *own, const char *pattern) {
-    OWNED_GLOB glob_t matches = glob_below("", own, pattern, GLOB_NOSORT);
-    struct newest newest = {.path = NULL};
-    struct stat facts;
-
-    for (size_t i = 0; i < matches.gl_pathc; i++)
-        if (stat(matches.gl_pathv[i], &facts) == 0)
-            take_newer(&newest, matches.gl_pathv[i], facts.st_ctim);
-    return newest.path;
-}
-
 static char *search_shim(void) {
     const char *given = getenv("WHICHCUDNN_SHIM");
-    char *found = NULL;
+    struct newest found = {.path = NULL};
+    struct stat facts;
 
     if (given && *given)
         return realpath(given, NULL);
@@ -74,13 +64,15 @@ static char *search_shim(void) {
     const char *started = (const char *)getauxval(AT_EXECFN);
     OWNED char *program = disk_link("/proc/self/exe") ?: (started ? realpath(started, NULL) : NULL);
     OWNED char *own = must_format("%.*s", program ? (int)wc_dir_length(program) : 0, program);
-    for (size_t i = 0; !found && i < sizeof(beside) / sizeof(beside[0]); i++) {
+    for (size_t i = 0; !found.path && i < sizeof(beside) / sizeof(beside[0]); i++) {
         OWNED char *file = must_format("%s/%s", beside[i], SHIM_NAME);
-        OWNED char *match =
-            strchr(file, '*') ? newest_match(own, file) : must_format("%s%s", own, file);
-        found = match ? realpath(match, NULL) : NULL;
+        OWNED_GLOB glob_t matches = glob_below("", own, file, GLOB_NOSORT);
+        for (size_t k = 0; k < matches.gl_pathc; k++)
+            if (stat(matches.gl_pathv[k], &facts) == 0)
+                take_newer(&found, matches.gl_pathv[k], facts.st_ctim);
     }
-    return found ? found : realpath(WHICHCUDNN_LIBDIR "/" SHIM_NAME, NULL);
+    OWNED char *match = found.path;
+    return realpath(match ?: WHICHCUDNN_LIBDIR "/" SHIM_NAME, NULL);
 }
 
 char *preload_name_trouble(const char *path) {
