@@ -279,23 +279,18 @@ struct search {
     char *looked;
 };
 
-static void look_at(struct search *s, const char *path) {
-    struct stat facts;
-
-    if (lstat(path, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_uid == getuid() &&
-        facts.st_size > 0)
-        take_newer(&s->found, path, facts.st_mtim);
-}
-
 /* prefix: a name that the user gave; else the shim's own. */
 static void look_into(struct search *s, const char *directory, const char *prefix) {
     OWNED char *before = s->looked, *begin = must_format("%s/%s", directory, prefix);
     const bool is_whole = *prefix && strcmp(prefix, OWN_PREFIX) != 0;
     OWNED_GLOB glob_t found = glob_below("", begin, is_whole ? "*" : "*.jsonl*", GLOB_NOSORT);
+    struct stat facts;
 
     s->looked = before ? must_format("%s, %s", before, directory) : must_copy(directory);
     for (size_t i = 0; i < found.gl_pathc; i++)
-        look_at(s, found.gl_pathv[i]);
+        if (lstat(found.gl_pathv[i], &facts) == 0 && S_ISREG(facts.st_mode) &&
+            facts.st_uid == getuid() && facts.st_size > 0)
+            take_newer(&s->found, found.gl_pathv[i], facts.st_mtim);
 }
 
 /* `run` and the library put logs into directories of the user's own (above; log.c of the shim).
