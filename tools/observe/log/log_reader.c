@@ -251,17 +251,12 @@ static void take_line(struct reading *in, enum line how) {
             former_complete(&in->former, json);
         answer = json ? record_from_json(json, &in->lists.arena, &r, trouble) : RECORD_DAMAGED;
     }
-    switch (answer) {
-    case RECORD_READ:
+    if (answer == RECORD_READ)
         take_record(in, &r);
-        break;
-    case RECORD_OTHER_VERSION:
+    else if (answer == RECORD_OTHER_VERSION)
         in->other_version = must_copy(trouble);
-        break;
-    case RECORD_DAMAGED:
+    else
         note_damage(in->file, json ? trouble : how == LINE_OPEN ? "cut off" : error.text);
-        break;
-    }
     heap_arena_end(&in->lists);
 }
 
