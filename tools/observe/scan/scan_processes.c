@@ -72,9 +72,8 @@ static char *scope_of(const struct scan *s, const struct scan_host *h) {
     char *package = scan_package(h->path, h->environment);
     size_t n = strlen(package);
 
-    if (!scan_is_site(h->environment))
-        return package;
-    if (WC_ANY(f, s->seen,
+    if (!scan_is_site(h->environment) ||
+        WC_ANY(f, s->seen,
                is_within(f->path, package) &&
                    strncmp(f->path + n, GRAFTED, sizeof(GRAFTED) - 1) != 0))
         return package;
