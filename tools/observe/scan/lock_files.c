@@ -17,10 +17,9 @@
  * suffix, that of conda's record at a dash. */
 static const char *version_installed(struct scan *s, const char *site, const char *where,
                                      const char *package) {
-    OWNED char *name = must_copy(package);
+    char name[64];
 
-    for (char *dash = name; (dash = strchr(dash, '-'));)
-        *dash = '_';
+    wc_distribution_normalise(package, strlen(package), name, sizeof(name));
     OWNED char *pattern = must_format(where, name);
     OWNED_GLOB glob_t found = glob_below(s->library_cache.disk.root, site, pattern, 0);
     if (found.gl_pathc == 0)
