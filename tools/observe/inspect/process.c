@@ -341,11 +341,8 @@ static void find_file(struct process_libraries *list, const struct process *p,
         found = !gone[i] && p->disk.files.facts(p->disk.files.ctx, path, &facts) && facts.regular &&
                 facts.inode == m->first->inode &&
                 (facts.device == m->first->device || has_two_devices(p, path));
-        best = found ? i : best;
+        best = found || (gone[i] && !gone[best]) ? i : best;
     }
-    for (size_t i = 0; i < n && !found; i++)
-        if (gone[i] && !gone[best])
-            best = i;
     m->file = found        ? PROCESS_LIBRARY_FILE
               : gone[best] ? PROCESS_LIBRARY_GONE
                            : PROCESS_LIBRARY_UNREACHED;
