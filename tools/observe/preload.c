@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "preload.h"
 
-#include <argz.h>
+#include <envz.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -125,10 +125,8 @@ bool preload_is_gone(pid_t pid, const char *shim) {
     size_t n;
     OWNED char *maps = proc_text(pid, "maps", NULL), *environment = proc_text(pid, "environ", &n);
 
-    for (const char *v = NULL; (v = argz_next(environment, n, v));)
-        if (wc_str_starts(v, "LD_PRELOAD=") && strstr(v, name))
-            return false;
-    return *maps && !strstr(maps, name);
+    return *maps && !strstr(maps, name) &&
+           !strstr(envz_get(environment, n, "LD_PRELOAD") ?: "", name);
 }
 
 static bool can_write_in(const char *directory) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
 
-#include <argz.h>
+#include <envz.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -20,8 +20,7 @@
 #include "tools/util/disk.h"
 #include "tools/util/terminal.h"
 
-#define ENVIRONMENT_MOST ((size_t)4 << 20) /* bytes */
-#define VERDICT_MOST 4096                  /* a pod's termination message is cut there */
+#define VERDICT_MOST 4096 /* a pod's termination message is cut there */
 
 /* What only this process can add: the requests from which one did not come back, and the machine's
  * GPUs. Of what the command started the end is not known; what still runs numbers its records
@@ -338,7 +337,6 @@ static char *unseen_reason(const struct run *run, const struct child_logs *logs)
  * the mark of this command in their environment, which only the same user and root can read; *one:
  * one of them. */
 static size_t left_running(pid_t command, pid_t *one) {
-    OWNED char *mark = must_format("WHICHCUDNN_RUN_PID=%d", (int)command);
     OWNED_GLOB glob_t all = glob_below("/proc/", "", "[0-9]*", GLOB_NOSORT);
     OWNED char *load = disk_text("/proc/loadavg", 128, NULL);
     const char *last = load ? strrchr(load, ' ') : NULL;
@@ -350,13 +348,11 @@ static size_t left_running(pid_t command, pid_t *one) {
         const pid_t pid = (pid_t)strtol(all.gl_pathv[i] + strlen("/proc/"), NULL, 10);
         if (pid <= (newest >= command ? command : 0))
             continue;
-        OWNED char *path = must_format("%s/environ", all.gl_pathv[i]);
-        OWNED char *environment = disk_text(path, ENVIRONMENT_MOST, &length);
-        const char *variable = argz_next(environment, length, NULL);
-        while (variable && strcmp(variable, mark) != 0)
-            variable = argz_next(environment, length, variable);
-        *one = variable ? pid : *one;
-        n += variable != NULL;
+        OWNED char *environment = proc_text(pid, "environ", &length);
+        const char *mark = envz_get(environment, length, "WHICHCUDNN_RUN_PID");
+        const bool is_one = mark && strtol(mark, NULL, 10) == command;
+        *one = is_one ? pid : *one;
+        n += is_one;
     }
     return n;
 }

@@ -188,7 +188,7 @@ static const char *foreign(const struct process *p) {
 }
 
 static enum process_state read_all(struct process *p, char **trouble) {
-    size_t n = 0, bytes;
+    size_t bytes;
     const char *why;
 
     OWNED char *root = must_format("%s/root", p->directory), *place = read_link(p, "root");
@@ -210,9 +210,10 @@ static enum process_state read_all(struct process *p, char **trouble) {
     p->about.directory = read_link(p, "cwd");
     p->disk.directory = p->about.directory ? process_path(p, p->about.directory) : "";
     p->environment_text = read_file(p, "environ", &bytes);
-    for (char *v = NULL; (v = argz_next(p->environment_text, bytes, v));)
-        *MUST_ADD(p->environment, n) = v;
-    *MUST_ADD(p->environment, n) = NULL;
+    bytes += bytes && p->environment_text[bytes - 1]; /* a process may write over its end */
+    p->environment =
+        must_allocate((argz_count(p->environment_text, bytes) + 1) * sizeof(*p->environment));
+    argz_extract(p->environment_text, bytes, p->environment);
     p->about.environment = (const char *const *)p->environment;
     p->about.arguments = read_file(p, "cmdline", &p->about.arguments_size);
     p->auxv = (void *)read_file(p, "auxv", &bytes);
