@@ -180,30 +180,22 @@ static char *default_place(void) {
 /* A value is a directory or a file name, in which %p, %n and %r mean what the process puts
  * there: up to the first of them the name is known. */
 static void split(struct log_place *place) {
-    place->directory = must_copy(place->value);
-    if (wc_is_directory(&disk_files, place->value)) {
-        for (size_t n = strlen(place->directory); n > 1 && place->directory[n - 1] == '/'; n--)
-            place->directory[n - 1] = '\0'; /* "logs/" is "logs" */
-        place->prefix = must_copy("whichcudnn-");
-        return;
-    }
-    char *slash = strrchr(place->directory, '/');
-    place->prefix = must_copy(slash ? slash + 1 : "");
-    if (slash)
-        slash[slash == place->directory] = '\0';
-    char *percent = strchr(place->prefix, '%');
-    if (percent)
-        *percent = '\0';
-    else if (wc_str_ends(place->prefix, LOG_ENDING)) /* others have their number before it */
-        place->prefix[strlen(place->prefix) - strlen(LOG_ENDING)] = '\0';
-    if (strchr(place->directory, '%')) {
-        free(place->directory);
-        place->directory = NULL;
-    }
+    const char *value = place->value, *name = wc_base_name(value);
+    const bool is_directory = wc_is_directory(&disk_files, value);
+    const bool is_whole = !strchr(name, '%') && wc_str_ends(name, LOG_ENDING);
+    /* Others have their number before the ending. */
+    const size_t known = is_whole ? strlen(name) - strlen(LOG_ENDING) : strcspn(name, "%");
+    size_t n = is_directory ? strlen(value) : wc_dir_length(value);
+
+    while (is_directory && n > 1 && value[n - 1] == '/') /* "logs/" is "logs" */
+        n--;
+    place->prefix = is_directory ? must_copy("whichcudnn-") : must_format("%.*s", (int)known, name);
+    if (is_directory || !memchr(value, '%', n))
+        place->directory = must_format("%.*s", (int)n, value);
 }
 
 void log_place_choose(struct log_place *place, const char *given) {
-    place->passing = false;
+    *place = (struct log_place){.passing = false};
     if (!given)
         given = getenv("WHICHCUDNN_LOG");
     place->named = given && *given;
