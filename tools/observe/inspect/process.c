@@ -124,12 +124,9 @@ static char *read_link(const struct process *p, const char *name) {
 }
 
 static bool is_same(const struct process *p, const char *name) {
-    char own[64];
-    struct stat a, b;
+    OWNED char *own = must_format("/proc/self/%s", name), *its = path_in(p, name);
 
-    snprintf(own, sizeof(own), "/proc/self/%s", name);
-    return stat(own, &a) == 0 && fstatat(p->handle, name, &b, 0) == 0 && a.st_dev == b.st_dev &&
-           a.st_ino == b.st_ino;
+    return wc_is_same_file(&disk_files, own, its);
 }
 
 /* ---- may it be looked at? ---- */
