@@ -306,21 +306,16 @@ bool process_library_answers(const struct process_library *m, const char *name) 
  * another device means another file, by chance of the same number: copies on two tmpfs have them.
  */
 static bool has_two_devices(const struct process *p, const char *path) {
+    static const uint32_t types[] = {0x794c7630 /* overlayfs, where the kernel is old */,
+                                     0x9123683e /* btrfs */, 0x00c36400 /* Ceph */,
+                                     0x61756673 /* aufs */};
     struct statfs system = {.f_type = 0};
     struct stat facts;
     OWNED_FD int fd = disk_open(&p->disk, path, &facts);
 
     if (fd >= 0)
         fstatfs(fd, &system);
-    switch ((uint32_t)system.f_type) {
-    case 0x794c7630: /* overlayfs, where the kernel is old */
-    case 0x9123683e: /* btrfs */
-    case 0x00c36400: /* Ceph */
-    case 0x61756673: /* aufs */
-        return true;
-    default:
-        return false;
-    }
+    return WC_ANY(type, WC_ROWS(types), *type == (uint32_t)system.f_type);
 }
 
 /* Which reading of the path is right: the one whose file is mapped; else one by which it is gone.
