@@ -20,6 +20,7 @@
 
 #include "tools/commands/child.h"
 #include "tools/commands/options.h"
+#include "tools/diagnose/entries.h"
 #include "tools/util/disk.h"
 #include "tools/util/program.h"
 
@@ -118,14 +119,11 @@ void trust_directory(struct trust *t, const char *path, const char *part) {
 }
 
 void trust_list(struct trust *t, const char *list, const char *separators, const char *but) {
-    OWNED char *copy = must_copy(list), *known = must_format(":%s:", but);
-    char *element, *rest = copy;
-
-    while (!t->why && (element = strsep(&rest, separators))) {
-        OWNED char *one = must_format(":%s:", element);
-        if (strchr(element, '$')) /* of which program? */
+    WC_EACH_ELEMENT(e, list, separators) {
+        OWNED char *element = must_format("%.*s", (int)e.n, e.p);
+        if (!t->why && strchr(element, '$')) /* of which program? */
             t->why = must_format("%s depends on the program that searches it", element);
-        else if (!but || !strstr(known, one))
+        else if (!path_has_element(but, e.p, e.n))
             trust_directory(t, *element ? element : ".", ".so");
     }
 }
