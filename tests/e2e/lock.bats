@@ -119,6 +119,16 @@ is_sorted() {
     is "$(lock --paths c.lock)" "$(<c.lock)"
 }
 
+@test "4,000 objects of one name: each has its own, and it ends" {
+    { stack | head -n 1
+      for ((i = 1; i <= 4000; i++)); do
+          echo '{"kind":"object","object":'$i',"role":"facade","mapped":true,"soname":"libcudnn.so.9","path":"/v/'$i'/libcudnn.so.9"}'
+      done; } | make_log a.jsonl
+    timeout 60 "$CMD" lock -o a.lock a.jsonl
+    is "$(jq '.object | length' a.lock)" 4000
+    is "$(jq -r '.object[].name' a.lock | sort -u | wc -l)" 4000
+}
+
 @test "read back it is the same stack: diff, report, lock" {
     stack | make_log a.jsonl
     lock -o a.lock a.jsonl

@@ -116,17 +116,16 @@ static struct entry *add_entry(struct writing *w, enum wc_kind kind, const void 
     return &list->p[list->n - 1];
 }
 
-/* "libcudnn.so.9", and "(2)/libcudnn.so.9" for the next of that name. */
-static json_t *new_name(const struct entries *objects, const char *name) {
-    json_t *text = text_to_json(name);
+/* "libcudnn.so.9", and "(2)/libcudnn.so.9" for the next of that name. taken has those given. */
+static json_t *new_name(json_t *taken, const char *name) {
+    OWNED char *text = must_format("%s", name);
 
-    for (size_t i = 2; WC_ANY(e, *objects, json_equal(json_object_get(e->json, "name"), text));
-         i++) {
-        OWNED char *next = must_format("(%zu)/%s", i, name);
-        json_decref(text);
-        text = text_to_json(next);
+    for (size_t i = 2; json_object_get(taken, text); i++) {
+        free(text);
+        text = must_format("(%zu)/%s", i, name);
     }
-    return text;
+    json_object_set_new_nocheck(taken, text, json_true());
+    return text_to_json(text);
 }
 
 static const char *name_in(const struct entry *object) {
@@ -167,8 +166,9 @@ static void add_objects(struct writing *w, bool of_lock) {
         add_entry(w, WC_KIND_object, &o, name, place)->object = object;
     }
     SORT(*objects, in_order);
+    json_auto_t *taken = json_object();
     WC_EACH(e, *objects)
-        json_object_set_new(e->json, "name", new_name(objects, library_name(&e->object->r)));
+        json_object_set_new(e->json, "name", new_name(taken, library_name(&e->object->r)));
     WC_EACH(e, *objects) {
         const char *by = name_of(w, e->object->r.asked_by_object, e->object->r.asked_by);
         if (by)
