@@ -227,7 +227,7 @@ replayed'
     echo 'import sys; sys.exit(int(sys.argv[1]))' >exits.py
     exits() { run "$CMD" run --log log.jsonl -- venv/bin/python exits.py "$1"; }
     exits 1
-    is "$output" "whichcudnn: not observed: no cuDNN was loaded or asked for"
+    is "${lines[0]}" "whichcudnn: not observed: no cuDNN was loaded or asked for"
     rm "$site/$capi/onnxruntime_pybind11_state.so"
     exits 0
     is "$output" "whichcudnn: not observed: no cuDNN was loaded or asked for"

@@ -382,7 +382,7 @@ make_stopped() {
     [[ $output == *"WHICHCUDNN_DISABLE is set"* ]]
     # It is the loader's status, but not the loader's doing.
     WHICHCUDNN_SHIM=$SHIM run -127 run_it -- sh -c 'exit 127'
-    is "$output" "whichcudnn: not observed: no cuDNN was loaded or asked for"
+    is "${lines[0]}" "whichcudnn: not observed: no cuDNN was loaded or asked for"
 }
 
 # Bash starts what it is given; what the script sets counts, and what nobody can know is not guessed.
@@ -422,7 +422,7 @@ make_stopped() {
     run -127 run_it --log other/ -- ./loads
     [[ $output == *"whichcudnn: not observed: the library left no log of the command"* ]]
     WHICHCUDNN_SHIM=$SHIM run -5 run_it --log other/ -- sh -c 'if true; then stopped/app; fi; exit 5'
-    [[ $output == *"whichcudnn: not observed: it failed, and its script does not name the program that it starts" ]]
+    [[ $output == *"whichcudnn: not observed: it failed, and its script does not name the program that it starts"$'\n'"  next  "* ]]
     # What the script sets is the script's to change.
     echo 'int cudaFree;' | "${CC:-gcc}" -shared -fPIC -Wl,-soname,libcudart.so.11.0 -x c - -o gone.so
     echo 'extern int cudaFree; int *hook = &cudaFree;' | "${CC:-gcc}" -shared -fPIC -x c - -x none ./gone.so -o hook.so

@@ -114,6 +114,20 @@ $differ"
     [[ $(tail -n 1 printed) == "whichcudnn: not observed: no cuDNN was loaded or asked for" ]]
 }
 
+@test "not observed: what failed and was not read has run --text as its next step, and nothing else has" {
+    local -a fails=(sh -c 'echo "Found 2 libcudnn"; exit 3')
+    run_beside() { "$CMD" run "$@" 2>&1 | cat; }
+    [[ $(run_beside -- "${fails[@]}" | tail -n 1) == "  next     whichcudnn run --text -- sh -c '"*"exit 3'" ]]
+    run run_beside --text -- "${fails[@]}"
+    [[ $output == *'; standard error, line 1: "Found 2 libcudnn'* && $output != *next* ]]
+    for way in true 'exit 130'; do
+        run run_beside -- sh -c "$way"
+        [[ $output == "whichcudnn: not observed: "* && $output != *next* ]]
+    done
+    WHICHCUDNN_DISABLE=1 run run_beside -- "${fails[@]}"
+    [[ $output == *"WHICHCUDNN_DISABLE is set" ]]
+}
+
 @test "not observed: a program that the loader names is looked at, and one that is not found is told of" {
     local line='import subprocess, sys
 subprocess.call(sys.argv[1:], env={}, executable="./child")

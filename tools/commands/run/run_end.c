@@ -216,14 +216,19 @@ static void tell_ends(const struct run *run, struct report *reports, size_t n,
         report_judge(&reports[i]);
 }
 
+/* What also tells what the command printed. The caller frees. */
+static char *line_with_text(const struct run *run) {
+    OWNED char *words = shell_words(run->words);
+    return must_format("whichcudnn run --text --%s", words);
+}
+
 /* outcome: of the command, as logs of others get it. */
 static struct gate conclude_logs(struct run *run, const struct child_logs *logs,
                                  const struct wc_record *outcome) {
     size_t n = logs->n;
     OWNED struct report *reports = must_allocate(n * sizeof(*reports));
     struct gate answer = {.passes = true};
-    OWNED char *words = shell_words(run->words);
-    OWNED char *line = must_format("whichcudnn run --text --%s", words);
+    OWNED char *line = line_with_text(run);
 
     ends_settle(logs->found, n);
     for (size_t i = 0; i < n; i++)
@@ -382,14 +387,19 @@ static struct gate conclude_unobserved(const struct run *run, struct wc_record *
                          ? " The process that printed it left no log: it ended in the loader, or "
                            "was started without LD_PRELOAD (env -i, env= in Python)."
                          : "";
-    OWNED char *text =
-        must_format("not observed: %s%s%s%s%s", why ?: "no cuDNN was loaded or asked for so far; ",
-                    why ? "" : remaining, printed ? "; " : "", printed ?: "", by);
+    OWNED char *line = line_with_text(run),
+               *text = must_format("not observed: %s%s%s%s%s",
+                                   why ?: "no cuDNN was loaded or asked for so far; ",
+                                   why ? "" : remaining, printed ? "; " : "", printed ?: "", by);
 
     if (reason)
         outcome_leave(&run->place, outcome, reason);
     if (!run->quiet)
         complain("%s", text);
+    /* What failed by itself and was seen may have printed why. */
+    if (!run->quiet && !reason && !is_disabled() && status > 0 && status <= 128 &&
+        !run->printed.were_read)
+        print_format(stderr, "  next     %s\n", line);
     run_leave_verdict(run, text);
     return (struct gate){.passes = !reason && !is_disabled()};
 }
