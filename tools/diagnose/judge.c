@@ -338,8 +338,7 @@ static struct entries only_in(const struct planning *p, const struct outcome *o,
     WC_EACH_ELEMENT(e, wc_variable(&o->source->stack, "LD_LIBRARY_PATH"), ":") {
         if (path_has_element(left, e.p, e.n))
             continue;
-        const struct entries only = entries_at(p, e.p, e.n);
-        WC_EACH(name, only)
+        EACH_ENTRY(name, entries_at(p, e.p, e.n))
             entries_add(p->candidates.memory, &all, *name);
     }
     return all;
@@ -349,11 +348,10 @@ static struct entries only_in(const struct planning *p, const struct outcome *o,
  * name the loader's cache has as well, or one that it does not have. NULL: there is none. */
 static const char *later_from(const struct planning *p, const struct outcome *o,
                               const struct outcome *other, bool cached) {
-    const struct entries all = only_in(p, o, other);
     struct wc_search_context search = {.machine = OWN_MACHINE};
 
     library_cache_use(p->replay.library_cache, p->replay.library_cache->interpreter, &search);
-    WC_EACH(name, all)
+    EACH_ENTRY(name, only_in(p, o, other))
         if (strstr(*name, ".so") && !wc_name_is_cudnn(*name) &&
             !wc_mapped_as(&o->source->stack, *name) &&
             !wc_mapped_as(&other->source->stack, *name) &&
@@ -379,10 +377,10 @@ static bool loses_libraries(const struct case_of *c) {
     const bool waits = has_not_used_gpu(c->p);
     const bool of_note =
         c->f->severity == WC_severity_NOTE && c->c->n == 1 && !is_a(c->f, "shadowed-copy");
-    const struct entries lost =
-        waits || of_note ? only_in(c->p, &c->p->base, &c->x->outcome) : (struct entries){NULL, 0};
 
-    WC_EACH(name, lost) {
+    if (!waits && !of_note)
+        return false;
+    EACH_ENTRY(name, only_in(c->p, &c->p->base, &c->x->outcome)) {
         const enum wc_name_kind kind = wc_name_kind_of(*name);
         const int32_t cuda = wc_name_cuda(*name);
         if (of_note && strstr(*name, ".so") && !wc_kind_is_ours(kind))

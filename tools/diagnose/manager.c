@@ -69,7 +69,6 @@ static const char *directory_with(struct asking *a, const char *program) {
 
 /* INSTALLER of the package, or of another one of the environment; "": unknown. */
 static const char *installer_of(struct asking *a) {
-    const struct entries all = view_entries(a->view, a->site);
     const char *package = a->package ?: "", *info = NULL, *text;
 
     if (wheel_installed(a->view, a->site, format(a, "%.*s", (int)strcspn(package, "["), package),
@@ -77,7 +76,7 @@ static const char *installer_of(struct asking *a) {
         a->out->info = format(a, "%s/%s", a->site, info);
         a->out->no_list = !is_there(a, format(a, "%s/RECORD", a->out->info));
     }
-    WC_EACH(entry, all)
+    EACH_ENTRY(entry, view_entries(a->view, a->site))
         if (!info && wc_str_ends(*entry, ".dist-info") &&
             fnmatch("@(pip|setuptools|wheel)-*", *entry, FNM_EXTMATCH) != 0)
             info = *entry;

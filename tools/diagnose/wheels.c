@@ -343,12 +343,10 @@ static struct entries installed_in(struct view view, const char *path) {
     static const char *const kinds[][2] = {{"", ".dist-info"}, {"conda-meta/", ".json"}};
     struct entries found = {NULL, 0};
 
-    WC_EACH_ROW(kind, kinds) {
-        const struct entries all = view_entries(view, view_format(view, "%s/%s", path, (*kind)[0]));
-        WC_EACH(entry, all)
+    WC_EACH_ROW(kind, kinds)
+        EACH_ENTRY(entry, view_entries(view, view_format(view, "%s/%s", path, (*kind)[0])))
             if (wc_str_ends(*entry, (*kind)[1]))
                 entries_add(view.memory, &found, view_format(view, "%s%s", (*kind)[0], *entry));
-    }
     return found;
 }
 
@@ -362,10 +360,9 @@ void wheel_take(struct wc_distribution *d, const char *path, const char *info) {
 
 const char *wheel_installed(struct view view, const char *site, const char *package,
                             const char **info) {
-    const struct entries all = installed_in(view, site);
     struct wc_distribution d;
 
-    WC_EACH(entry, all) {
+    EACH_ENTRY(entry, installed_in(view, site)) {
         wheel_take(&d, site, *entry);
         if (!wheel_is_name(d.name, strlen(d.name), package))
             continue;

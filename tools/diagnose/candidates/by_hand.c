@@ -56,8 +56,7 @@ static struct entries directories_of(struct making *m) {
             add_directory(m, &all, file->r.path);
     WC_EACH(failure, m->s->failures) {
         const struct wc_searched *search = wc_search_in_vain(m->s, failure);
-        const struct entries searched = make_searched(m, failure);
-        WC_EACH(directory, searched)
+        EACH_ENTRY(directory, make_searched(m, failure))
             if (is_ours(search->r.name) && !is_of_system(*directory) &&
                 !is_of_interpreter(m, *directory))
                 add_directory(m, &all, make_format(m, "%s/", *directory));
@@ -71,10 +70,9 @@ static struct entries directories_of(struct making *m) {
 
 /* That of the libraries in a directory, if they are of one, else of its name; -1: not known. */
 static int32_t cuda_in(struct making *m, const char *directory) {
-    const struct entries all = make_entries(m, directory);
     int32_t cuda = -1;
 
-    WC_EACH(name, all) {
+    EACH_ENTRY(name, make_entries(m, directory)) {
         const int32_t is = wc_name_cuda(*name);
         if (is > 0 && cuda > 0 && is != cuda)
             return wc_cuda_in_package(directory);
@@ -164,10 +162,9 @@ static const char *spec_for(struct making *m, const char *spec, const char *cuda
 
 struct wc_version make_release_in(struct making *m, const char *directory, int32_t major,
                                   bool stated) {
-    const struct entries all = make_entries(m, directory);
     struct wc_version one = WC_VERSION_NONE;
 
-    WC_EACH(entry, all) {
+    EACH_ENTRY(entry, make_entries(m, directory)) {
         const struct wc_name name = wc_name_read(*entry);
         if (!wc_kind_is_cudnn(name.kind) || (major >= 0 && name.version.major != major))
             continue;

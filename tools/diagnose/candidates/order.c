@@ -94,9 +94,7 @@ static void change_line(struct making *m, const struct wc_object *o, const char 
 
 /* What Python runs at each start, where it finds packages. */
 static void change_start(struct making *m, const struct wc_object *o, const char *directory) {
-    const struct entries all = make_entries(m, directory);
-
-    WC_EACH(entry, all)
+    EACH_ENTRY(entry, make_entries(m, directory))
         if (fnmatch("@(*.pth|@(site|user)customize.py)", *entry, FNM_EXTMATCH) == 0)
             change_line(m, o, make_format(m, "%s/%s", directory, *entry));
 }

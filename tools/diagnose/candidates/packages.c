@@ -88,9 +88,8 @@ static int32_t cuda_for(struct making *m, const char *environment) {
  * their release); -1: nothing says it. */
 static int32_t cuda_of_site(struct making *m, const char *site) {
     static const char runtime[] = "nvidia_cuda_runtime-";
-    const struct entries all = make_entries(m, site);
 
-    WC_EACH(entry, all) {
+    EACH_ENTRY(entry, make_entries(m, site)) {
         const int32_t cuda = wc_str_starts(*entry, runtime)
                                  ? wheel_version(*entry + strlen(runtime)).major
                                  : wc_cuda_in_package(*entry);
@@ -258,10 +257,10 @@ static struct entries all_environments(struct making *m) {
         if (failure->r.function || wc_name_is_cudnn(wc_missing_of(failure)) ||
             wc_name_is_cudnn(failure->said.version) ||
             (search && wc_name_is_cudnn(search->r.caller))) {
-            const struct entries some = make_environments(m, failure);
             const char *name = failure->r.name;
             const bool is_other = name && name[0] == '/' && !wc_kind_is_ours(wc_name_kind_of(name));
-            WC_EACH(one, some) /* the cuDNN that is installed there is not for a file elsewhere */
+            /* The cuDNN that is installed there is not for a file elsewhere. */
+            EACH_ENTRY(one, make_environments(m, failure))
                 if (!is_other || wc_is_below(make_real_path(m, name), *one, strlen(*one)) ||
                     !WC_ANY(p, m->s->packages, wc_str_same(make_real_path(m, p->r.prefix), *one)))
                     make_add(m, &all, *one);
@@ -339,10 +338,9 @@ static bool is_debians(const struct wc_package *p) {
  * images of Docker have them, are not read. */
 static struct entries releases_of_apt(struct making *m) {
     static const char lists[] = "/var/lib/apt/lists";
-    const struct entries all = make_entries(m, lists);
     struct entries out = {NULL, 0};
 
-    WC_EACH(list, all) {
+    EACH_ENTRY(list, make_entries(m, lists)) {
         struct heap_arena memory; /* a list may have megabytes */
         heap_arena_begin(&memory);
         char *rest = wc_str_ends(*list, "_Packages")

@@ -40,17 +40,13 @@ static struct entries trees_of(struct making *m, const char *caller) {
 }
 
 static void add_wheels(struct making *m, struct entries *to, const char *site) {
-    const struct entries wheels = make_entries(m, make_format(m, "%s/nvidia", site));
-
-    WC_EACH(wheel, wheels)
+    EACH_ENTRY(wheel, make_entries(m, make_format(m, "%s/nvidia", site)))
         make_add(m, to, make_format(m, "%s/nvidia/%s/lib", site, *wheel));
 }
 
 /* The whole set, of which a directory has a part by links (snapd#13504). */
 static void add_behind_links(struct making *m, struct entries *to, const char *directory) {
-    const struct entries all = make_entries(m, directory);
-
-    WC_EACH(entry, all)
+    EACH_ENTRY(entry, make_entries(m, directory))
         if (wc_kind_is_ours(wc_name_kind_of(*entry)))
             make_add(m, to,
                      make_directory_of(
@@ -61,18 +57,16 @@ static void add_behind_links(struct making *m, struct entries *to, const char *d
 static struct entries places_of(struct making *m, const struct wc_failure *failure,
                                 const char *name) {
     const enum wc_name_kind kind = wc_name_kind_of(name);
-    const struct entries environments = make_environments(m, failure);
     struct entries all = make_searched(m, failure);
     const size_t searched = all.n;
 
-    WC_EACH(environment, environments) {
-        const struct entries folders = make_entries(m, *environment);
+    EACH_ENTRY(environment, make_environments(m, failure)) {
         add_wheels(m, &all, *environment);
         make_add(m, &all, /* what no wheel has: the libstdc++ of conda */
                  make_is_conda(m, *environment)
                      ? make_format(m, "%s/lib", *environment)
                      : make_directory_of(m, make_directory_of(m, *environment)));
-        WC_EACH(folder, folders)
+        EACH_ENTRY(folder, make_entries(m, *environment))
             if (kind == WC_NAME_OTHER && !make_is_conda(m, *environment)) {
                 make_add(m, &all, make_format(m, "%s/%s", *environment, *folder));
                 make_add(m, &all, make_format(m, "%s/%s/lib", *environment, *folder));
@@ -91,8 +85,7 @@ static struct entries places_of(struct making *m, const struct wc_failure *failu
     WC_EACH(file, m->s->files)
         if (file->r.request == failure->r.request)
             make_add(m, &all, make_directory_of(m, file->r.path));
-    const struct entries trees = trees_of(m, failure->r.caller);
-    WC_EACH(tree, trees)
+    EACH_ENTRY(tree, trees_of(m, failure->r.caller))
         WC_EACH_ROW(place, driver_places)
             if (kind == WC_NAME_DRIVER)
                 make_add(m, &all, make_format(m, "%s%s", *tree, *place));
@@ -204,11 +197,11 @@ static void add_usual(struct making *m, struct entries *to, const char *caller, 
     WC_EACH(home, homes)
         WC_EACH_ROW(place, usual_places) {
             const bool is_home = **home;
-            const char *base = make_format(m, "%s%s", *home, place->directory + is_home);
-            const struct entries all =
-                make_entries(m, is_home == (place->directory[0] == '~') ? base : NULL);
+            const char *base = is_home == (place->directory[0] == '~')
+                                   ? make_format(m, "%s%s", *home, place->directory + is_home)
+                                   : NULL;
             struct entries found = {NULL, 0};
-            WC_EACH(entry, all)
+            EACH_ENTRY(entry, make_entries(m, base))
                 if (wc_str_starts(*entry, place->stem))
                     add_below(m, &found, make_format(m, "%s/%s", base, *entry), name, own);
             WC_EACH(at, found)
@@ -254,16 +247,14 @@ static void add_own(struct making *m, struct entries *to, const char *caller, co
 /* Of several toolkits side by side ("/usr/local/cuda-11.1") the variable mostly names one. */
 static void add_toolkits(struct making *m, struct entries *to, const char *caller,
                          const char *name) {
-    const struct entries trees = trees_of(m, caller);
     const char *paths = m->path ? m->path : "";
 
-    WC_EACH(tree, trees)
+    EACH_ENTRY(tree, trees_of(m, caller))
         paths = make_format(m, "%s/usr/local/cuda:%s", *tree, paths);
     WC_EACH_ELEMENT(e, paths, ":") {
         const char *path = make_format(m, "%.*s", (int)e.n, e.p), *at = strstr(path, "/cuda");
         const char *base = at && at > path ? make_format(m, "%.*s", (int)(at - path), path) : NULL;
-        const struct entries all = make_entries(m, base);
-        WC_EACH(entry, all)
+        EACH_ENTRY(entry, make_entries(m, base))
             if (wc_str_starts(*entry, "cuda-"))
                 add_below(m, to, make_format(m, "%s/%s", base, *entry), name, NULL);
     }
@@ -311,10 +302,9 @@ static void add_other_copies(struct making *m, const struct wc_object *o) {
 /* A directory that only the requester searches does not exist: only it is concerned. */
 static bool link_searched(struct making *m, const struct wc_failure *failure,
                           const struct entries *places) {
-    const struct entries searched = make_searched(m, failure);
     bool any = false;
 
-    WC_EACH(directory, searched) {
+    EACH_ENTRY(directory, make_searched(m, failure)) {
         const char *parent = make_real_path(m, make_directory_of(m, *directory));
         if (is_of_others(*directory) || make_is_there(m, *directory) || !make_is_there(m, parent) ||
             path_has_element(m->path, *directory, strlen(*directory)))
@@ -388,11 +378,10 @@ static void link_all(struct making *m, const char *directory) {
 static void link_path(struct making *m, const char *path, const char *place) {
     const char *directory = make_directory_of(m, path), *up = make_directory_of(m, directory);
     const char *name = wc_base_name(path);
-    const struct entries all = make_entries(m, place);
 
     if (!up || is_of_others(directory) || (make_is_there(m, path) && !is_in_the_way(m, path)))
         return;
-    WC_EACH(entry, all) {
+    EACH_ENTRY(entry, make_entries(m, place)) {
         const char *file = make_format(m, "%s/%s", place, *entry);
         const bool is_same = strcmp(*entry, name) == 0;
         const struct library *l = is_same || wc_same_library(*entry, name, false)
@@ -439,9 +428,8 @@ static bool is_offered(struct making *m, const char *directory, const struct edi
  * about; what auditwheel renamed "libcudart-c3a75b33.so.12". */
 static void link_in(struct making *m, const char *directory, const char *name) {
     const bool counts = directory && directory[0] == '/';
-    const struct entries all = make_entries(m, counts ? directory : NULL);
 
-    WC_EACH(entry, all) {
+    EACH_ENTRY(entry, make_entries(m, counts ? directory : NULL)) {
         const struct edit links = {.kind = EDIT_LINKS, .path = directory};
         struct edit e = {.kind = EDIT_LINK, .target = *entry};
         if (!wc_same_library(*entry, name, false) || strcmp(*entry, name) == 0)
@@ -475,8 +463,7 @@ static void turn_alternative(struct making *m, const struct wc_object *o) {
     link = make_format(m, "%.*s", (int)n, target);
     if (!wc_str_starts(link, "/etc/alternatives/"))
         return;
-    struct entries all = make_entries(m, directory);
-    WC_EACH(entry, all) {
+    EACH_ENTRY(entry, make_entries(m, directory)) {
         const struct wc_name name = wc_name_read(*entry);
         if (name.kind == WC_NAME_FACADE && name.version.major >= 0 && name.version.minor < 0 &&
             name.version.major != wc_name_read(o->r.real_path).version.major)
@@ -494,8 +481,7 @@ static void turn_link(struct making *m, const char *path) {
         const char *real = make_real_path(m, on), *up = make_directory_of(m, on);
         const bool is_link = up && strcmp(wc_base_name(real), wc_base_name(on)) != 0 &&
                              wc_same_directory(real, make_format(m, "%s/-", make_real_path(m, up)));
-        const struct entries beside = make_entries(m, is_link ? up : NULL);
-        WC_EACH(entry, beside) {
+        EACH_ENTRY(entry, make_entries(m, is_link ? up : NULL)) {
             const char *to = make_format(m, "%s/%s", up, *entry);
             if (wc_str_starts(*entry, wc_base_name(on)) &&
                 !wc_str_same(make_real_path(m, to), real) &&
@@ -625,11 +611,9 @@ void make_reached(struct making *m) {
         }
         WC_EACH(place, places)
             link_in(m, *place, name);
-        if (wc_str_ends(name, ".so")) { /* the cache has it by its SONAME */
-            const struct entries cached = ldconfig_directories(m->view);
-            WC_EACH(place, cached)
+        if (wc_str_ends(name, ".so")) /* the cache has it by its SONAME */
+            EACH_ENTRY(place, ldconfig_directories(m->view))
                 link_in(m, *place, name);
-        }
     }
     if (together.n > 1)
         make_one(m, make_path_with(m, joined(m, &together)));

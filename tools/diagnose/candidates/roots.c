@@ -22,17 +22,14 @@ static void try_roots(struct making *m, const char *variable, const char *value,
     const char *const files[] = {m->s->process.executable, caller};
 
     set_root(m, variable, value, above, rest);
-    WC_EACH_ROW(folder, folders) {
-        const struct entries inside = make_entries(m, *folder);
-        WC_EACH(entry, inside)
+    WC_EACH_ROW(folder, folders)
+        EACH_ENTRY(entry, make_entries(m, *folder))
             set_root(m, variable, value, make_format(m, "%s/%s", *folder, *entry), rest);
-    }
     /* A variable that is the whole name of a file: others that the loader would find. */
     if (wc_name_kind_of(value) == WC_NAME_FACADE)
         WC_EACH_ELEMENT(e, m->path, ":") {
             const char *directory = make_format(m, "%.*s", (int)e.n, e.p);
-            const struct entries all = make_entries(m, directory);
-            WC_EACH(entry, all)
+            EACH_ENTRY(entry, make_entries(m, directory))
                 if (wc_name_kind_of(*entry) == WC_NAME_FACADE)
                     set_root(m, variable, value, make_format(m, "%s/%s", directory, *entry), "");
         }

@@ -19,12 +19,12 @@ static const char any_wheel[] = "nvidia-cudnn-cu12";
 static bool place_cudnn(struct overlay *o, const char *directory, const char *package,
                         struct wc_version release) {
     const struct wheel_list files = overlay_cudnn_files(o, any_wheel, release);
-    const struct entries there = overlay_entries(o, directory);
 
     release.build = -1;
     if (wheel_list(&o->memory.arena, package, release).n == 0)
         package = "";
-    WC_EACH(entry, there) { /* libraries of another major stay next to it */
+    /* Libraries of another major stay next to it. */
+    EACH_ENTRY(entry, overlay_entries(o, directory)) {
         const struct wc_name name = wc_name_read(*entry);
         const char *path = overlay_format(o, "%s/%s", directory, *entry);
         const char *real = overlay_real_path(o, path) ?: path;
@@ -91,11 +91,10 @@ static bool place(struct overlay *o, const struct edit *e) {
 
 static bool copy_cudnn(struct overlay *o, const struct edit *e) {
     const char *directory = overlay_real_path(o, e->path);
-    const struct entries all = overlay_entries(o, e->target);
 
     if (!directory)
         return overlay_fail(o, "that directory does not exist");
-    WC_EACH(entry, all) {
+    EACH_ENTRY(entry, overlay_entries(o, e->target)) {
         const char *to = overlay_format(o, "%s/%s", directory, *entry);
         const char *real = overlay_real_path(o, overlay_format(o, "%s/%s", e->target, *entry));
         struct stat facts;
@@ -118,11 +117,10 @@ static bool copy_cudnn(struct overlay *o, const struct edit *e) {
  * that release, of which no more than the major need be known. */
 static bool let_read_cudnn(struct overlay *o, const char *path, struct wc_version release) {
     const char *directory = overlay_directory(o, path);
-    const struct entries all = overlay_entries(o, directory);
     const struct wheel_list files = overlay_cudnn_files(o, any_wheel, release);
     bool is_seen = false;
 
-    WC_EACH(entry, all) {
+    EACH_ENTRY(entry, overlay_entries(o, directory)) {
         const char *real = wc_name_is_cudnn(*entry)
                                ? overlay_real_path(o, overlay_format(o, "%s/%s", directory, *entry))
                                : NULL;

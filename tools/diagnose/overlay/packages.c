@@ -189,11 +189,9 @@ static bool take_away(struct overlay *o, const struct where *w, const struct ins
         return overlay_fail(o, no_list);
     WC_EACH(file, files)
         overlay_hide(o, file->path);
-    if (w->kind == WHEELS) {
-        struct entries folder = overlay_entries(o, p->record);
-        WC_EACH(entry, folder)
+    if (w->kind == WHEELS)
+        EACH_ENTRY(entry, overlay_entries(o, p->record))
             overlay_hide(o, overlay_format(o, "%s/%s", p->record, *entry));
-    }
     overlay_hide(o, p->record);
     return true;
 }
@@ -423,10 +421,9 @@ static bool install_in_conda(struct overlay *o, const struct where *w, const str
  * of another major; else to where NVIDIA's packages have it. */
 static const char *debian_directory(struct overlay *o, const struct where *w, const char *package) {
     const size_t n = strcspn(package, "0123456789"), digits = strspn(package + n, "0123456789");
-    const struct entries lists = overlay_entries(o, "/var/lib/dpkg/info");
     const char *directory = NULL, *usual = "/usr/lib/" OWN_TRIPLET;
 
-    WC_EACH(list, lists) {
+    EACH_ENTRY(list, overlay_entries(o, "/var/lib/dpkg/info")) {
         const struct installed p = {.record = overlay_format(o, "/var/lib/dpkg/info/%s", *list)};
         struct listed files = {NULL, 0};
         if (wc_str_starts(*list, "libcudnn") && wc_str_ends(*list, ".list"))
