@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "command.h"
 
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -141,12 +140,11 @@ static const char *configured(struct making *m, const char *pattern) {
 
     if (wc_str_same(files[0], "/dev/null"))
         return NULL;
-    WC_EACH_ROW(file, files) {
-        char *rest = *file ? view_text(m->view, *file) : NULL;
-        for (const char *line; (line = strsep(&rest, "\n"));)
-            if (fnmatch(pattern, line, FNM_EXTMATCH) == 0)
+    WC_EACH_ROW(file, files)
+        for (char *rest = *file ? view_text(m->view, *file) : NULL, *line;
+             (line = strsep(&rest, "\n"));)
+            if (fits(pattern, line))
                 return strchr(line, '=') + 1;
-    }
     return NULL;
 }
 

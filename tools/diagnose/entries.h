@@ -2,6 +2,8 @@
 /* Lists of texts, as of the entries of a directory, in an arena. */
 #pragma once
 
+#include <fnmatch.h>
+
 #include "core/base/files.h"
 
 struct entries {
@@ -33,5 +35,9 @@ const char *view_directory(struct view v, const char *path);
 const char *view_real_path(struct view v, const char *path);
 /* Is it one of the directories that the loader searches by itself, or below one? */
 bool is_of_system(const char *path);
+/* As a shell has patterns, with "@(a|b)". */
+static inline bool fits(const char *pattern, const char *text) {
+    return fnmatch(pattern, text, FNM_EXTMATCH) == 0;
+}
 /* Is that one of the elements of a list of paths (NULL: of none)? n: its length. */
 bool path_has_element(const char *path, const char *element, size_t n);

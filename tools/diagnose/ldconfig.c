@@ -36,10 +36,9 @@ static void include(struct reading *r, const char *of, const char *pattern) {
 
 static void read_file(struct reading *r, const char *path) {
     static const char word[] = "include";
-    char *rest = r->read++ < FILES_MOST ? view_text(r->view, path) : NULL;
-    char *line, *pattern;
+    char *rest = r->read++ < FILES_MOST ? view_text(r->view, path) : NULL, *pattern;
 
-    while ((line = strsep(&rest, "\n"))) {
+    for (char *line; (line = strsep(&rest, "\n"));) {
         line[strcspn(line, "#")] = '\0';
         line += strspn(line, " \t\r");
         if (wc_str_starts(line, word) && strchr(" \t", line[sizeof(word) - 1])) {

@@ -3,7 +3,6 @@
  * 405; uv adds "uv = ". */
 #include "manager.h"
 
-#include <fnmatch.h>
 #include <string.h>
 
 #include "entries.h"
@@ -78,7 +77,7 @@ static const char *installer_of(struct asking *a) {
     }
     EACH_ENTRY(entry, view_entries(a->view, a->site))
         if (!info && wc_str_ends(*entry, ".dist-info") &&
-            fnmatch("@(pip|setuptools|wheel)-*", *entry, FNM_EXTMATCH) != 0)
+            !fits("@(pip|setuptools|wheel)-*", *entry))
             info = *entry;
     text = info ? view_text(a->view, format(a, "%s/%s/INSTALLER", a->site, info)) : NULL;
     return text ? format(a, "%.*s", (int)strcspn(text, "\n"), text) : "";
@@ -156,7 +155,7 @@ static void find_conda(struct asking *a) {
     const char *made = history ? strstr(history, "# cmd: ") : NULL;
 
     made = wc_base_name(made ? format(a, "%.*s", (int)strcspn(made + 7, " \n"), made + 7) : "");
-    if (fnmatch("@(conda|mamba|micromamba)", made, FNM_EXTMATCH) != 0)
+    if (!fits("@(conda|mamba|micromamba)", made))
         made = "conda";
     const char *const programs[] = {made, "conda", "mamba", "micromamba"};
     WC_EACH_ROW(program, programs) {
@@ -184,7 +183,7 @@ static bool has_interpreter(struct asking *a) {
                                  format(a, "bin/%s", a->version)};
 
     return WC_ANY(mark, WC_ROWS(marks), is_there(a, format(a, "%s/%s", a->root, *mark))) ||
-           fnmatch("@(/|/usr|/usr/local|*/.local)", a->root, FNM_EXTMATCH) == 0;
+           fits("@(/|/usr|/usr/local|*/.local)", a->root);
 }
 
 static void ask_python(struct asking *a) {

@@ -2,7 +2,6 @@
 #include "setter.h"
 
 #include <ctype.h>
-#include <fnmatch.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +80,7 @@ static void note_assigned(struct reading *r, const char *line) {
     OWNED char *word = must_format("%.*s", (int)strcspn(line, " ;&|"), line);
     char *value = strchr(word, '='), *to = value;
 
-    if (!value || fnmatch("[A-Za-z_]*([A-Za-z_0-9])=?([\"'])[/$]*", word, FNM_EXTMATCH) != 0)
+    if (!value || !fits("[A-Za-z_]*([A-Za-z_0-9])=?([\"'])[/$]*", word))
         return;
     for (char *from = value; *from; from++)
         if (!strchr("\"'", *from))
@@ -104,7 +103,7 @@ static void add_named(struct reading *r, const char *file, const char *line) {
     for (char *word; (word = next_word(&line)); free(word)) {
         OWNED char *path = path_of(r, word);
         /* What programs write, or people read, sets nothing. */
-        if (!strpbrk(word, "./") || fnmatch("*.@(log|out|md|rst)", word, FNM_EXTMATCH) == 0)
+        if (!strpbrk(word, "./") || fits("*.@(log|out|md|rst)", word))
             continue;
         add_file(r, path);
         for (const char *rest = word; rest && rest[strspn(rest, "/")]; rest = strchr(rest, '/')) {
@@ -147,7 +146,7 @@ static const char *dropped(const struct reading *r, const char *line) {
 
     WC_EACH_ROW(way, ways) {
         OWNED char *pattern = must_format(way->line, r->name);
-        if (!r->value && fnmatch(pattern, line, FNM_EXTMATCH) == 0)
+        if (!r->value && fits(pattern, line))
             return wc_arena_format(r->memory, way->change ?: "", r->name, r->name);
     }
     return NULL;
@@ -184,8 +183,7 @@ static void read_pin(struct reading *r, const char *file, int n, const char *lin
             wheel_is_name(at, name, r->name) && find_path(at, at, length) == at) {
             /* To a shell "<9" is a file. What is bound to its bytes (--hash) its owner knows. */
             const bool is_plain =
-                fnmatch("*.@(txt|in|toml|cfg|y?(a)ml|lock)", file, FNM_EXTMATCH) == 0 ||
-                strchr("\"'", at[-1]);
+                fits("*.@(txt|in|toml|cfg|y?(a)ml|lock)", file) || strchr("\"'", at[-1]);
             const char *quote = is_plain ? "" : "\"";
             OWNED char *change =
                 must_format("s#%.*s#%s%s\n%s#", (int)length, at, quote, r->name, quote);
@@ -224,9 +222,8 @@ static bool uses(const char *line, const char *name, bool is_shell) {
     OWNED char *before = must_format("%.*s", sets ? (int)(sets - line) : INT_MAX, line);
 
     if (!is_shell)
-        return fnmatch(gets, line, 0) == 0;
-    return fnmatch(pattern, before, FNM_EXTMATCH) == 0 &&
-           fnmatch("@(#|echo|printf)*", line, FNM_EXTMATCH) != 0 &&
+        return fits(gets, line);
+    return fits(pattern, before) && !fits("@(#|echo|printf)*", line) &&
            !(line[0] == ':' && !strstr(line, ":?"));
 }
 
@@ -290,8 +287,7 @@ static bool starts_program(const struct reading *r, const char *line) {
         OWNED char *path = path_of(r, word);
         starts = line[-(ptrdiff_t)strlen(word) - 1] != '=' &&
                  (wc_program_is(word, WC_PROGRAM_PYTHON | WC_PROGRAM_SCRIPTED) ||
-                  (strchr(word, '/') && !strstr(word, ".so") &&
-                   fnmatch("+(/)@(bin|usr)/*", path, FNM_EXTMATCH) != 0 &&
+                  (strchr(word, '/') && !strstr(word, ".so") && !fits("+(/)@(bin|usr)/*", path) &&
                    access(path, X_OK) == 0 && !wc_is_directory(&disk_files, path)));
     }
     return starts;
@@ -311,11 +307,11 @@ static bool starts_here(char *text) {
     if (text[strlen(text) - 1] != ' ' && *rest)
         return false; /* NAME=program */
     while ((word = strsep(&rest, " \t"))) {
-        if (!*word || fnmatch("@(if|elif|while|until|then|do|else|!|{|[A-Za-z_]*([A-Za-z_0-9])=*)",
-                              word, FNM_EXTMATCH) == 0)
+        if (!*word ||
+            fits("@(if|elif|while|until|then|do|else|!|{|[A-Za-z_]*([A-Za-z_0-9])=*)", word))
             continue;
         WC_EACH_ROW(launcher, launchers)
-            if (fnmatch(*launcher, wc_base_name(word), FNM_EXTMATCH) == 0)
+            if (fits(*launcher, wc_base_name(word)))
                 return true;
         return false;
     }
@@ -348,7 +344,7 @@ static void read_start(struct reading *r, const char *file, int n, const char *b
     char *comment = strstr(text, " #");
     if (comment)
         *comment = '\0';
-    if (fnmatch("@(.|echo|printf|source) *", line, FNM_EXTMATCH) == 0 || !*text)
+    if (fits("@(.|echo|printf|source) *", line) || !*text)
         return;
     const char *program = as_written(r, text, r->program), *first = as_written(r, text, r->first),
                *pattern = "";
@@ -385,8 +381,7 @@ static const char *here_document(struct reading *r, const char *line) {
     static const char quotes[] = "\"'\\-";
     const char *at = strstr(line, "<<");
 
-    if (!at || at[2] == '<' || (at > line && at[-1] == '<') ||
-        fnmatch("?(*[ ;&|])@(cat|:) *", line, FNM_EXTMATCH) != 0)
+    if (!at || at[2] == '<' || (at > line && at[-1] == '<') || !fits("?(*[ ;&|])@(cat|:) *", line))
         return NULL;
     at += 2;
     at += strspn(at, quotes);
@@ -408,9 +403,9 @@ static struct setter read_from(struct reading *r, const char *files) {
         const char *text_until = NULL; /* of a here-document */
         r->of_make = wc_str_ends(r->files.p[i], "akefile") || wc_str_ends(r->files.p[i], ".mk");
         for (int n = 1; (line = strsep(&rest, "\n")); n++) {
-            is_shell = is_shell && (n > 1 || fnmatch("#!*python*", line, 0) != 0);
-            is_script = n > 1 ? is_script
-                              : wc_str_ends(r->files.p[i], "sh") || fnmatch("#!*sh*", line, 0) == 0;
+            is_shell = is_shell && (n > 1 || !fits("#!*python*", line));
+            is_script =
+                n > 1 ? is_script : wc_str_ends(r->files.p[i], "sh") || fits("#!*sh*", line);
             if (text_until) { /* no line of it runs */
                 text_until = strcmp(line + strspn(line, "\t"), text_until) == 0 ? NULL : text_until;
                 continue;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "making.h"
 
-#include <fnmatch.h>
 #include <string.h>
 
 #include "core/knowledge/frameworks.h"
@@ -39,8 +38,7 @@ static const char *imported(struct making *m, const struct wc_object *host) {
 /* Does a line of Python make that call, and is what sed changes of it nowhere before, nor behind a
  * '#'? */
 static bool has_once(struct making *m, const char *line, const char *call, const char *changed) {
-    return fnmatch(call, line, FNM_EXTMATCH) == 0 &&
-           fnmatch(make_format(m, "@(*%s|*#)*%s*", changed, changed), line, FNM_EXTMATCH) != 0;
+    return fits(call, line) && !fits(make_format(m, "@(*%s|*#)*%s*", changed, changed), line);
 }
 
 /* The one line of a file of Python's that opens a library through ctypes or cffi: which of a user's
@@ -95,7 +93,7 @@ static void change_line(struct making *m, const struct wc_object *o, const char 
 /* What Python runs at each start, where it finds packages. */
 static void change_start(struct making *m, const struct wc_object *o, const char *directory) {
     EACH_ENTRY(entry, make_entries(m, directory))
-        if (fnmatch("@(*.pth|@(site|user)customize.py)", *entry, FNM_EXTMATCH) == 0)
+        if (fits("@(*.pth|@(site|user)customize.py)", *entry))
             change_line(m, o, make_format(m, "%s/%s", directory, *entry));
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A command that a user was given, as edits. It is read and never run. */
-#include <fnmatch.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -21,10 +20,6 @@ static void add(struct making *m, struct edit e) {
         c->p[c->n++] = e;
     else
         fail(m, "it changes more than is played at once");
-}
-
-static bool fits(const char *pattern, const char *word) {
-    return fnmatch(pattern, word, FNM_EXTMATCH) == 0;
 }
 
 /* Of what the makers made; NULL: none. value: NULL: any. */
