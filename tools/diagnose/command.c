@@ -85,10 +85,6 @@ static const char *name_of(struct making *m) {
     return name;
 }
 
-static const char *quoted_name(struct making *m) {
-    return quoted(m, name_of(m));
-}
-
 /* ---- releases ---- */
 
 /* Conda's "=9.8" is PEP 440's "==9.8.*"; ".*" behind "==" it does not know. */
@@ -195,18 +191,6 @@ static const char *pip(struct making *m) {
     return format(m, "%spip", before);
 }
 
-static const char *options(struct making *m) {
-    return format(m, "%s%s", m->manager.protected ? " --break-system-packages" : "",
-                  m->manager.of_user && m->edit->kind != EDIT_REMOVE ? " --user" : "");
-}
-
-static const char *into(struct making *m) {
-    const char *folder = m->manager.folder;
-
-    return format(m, "--%s %s", folder ? "target" : "python",
-                  quoted_path(m, folder ?: m->manager.python));
-}
-
 /* A pasted command has it in the working directory: it can be written to, or nothing is
  * fetched and nothing removed. */
 static const char *folder(struct making *m) {
@@ -218,10 +202,6 @@ static const char *folder(struct making *m) {
         return name;
     return environment ? quoted_path(m, format(m, "%s/" COMMAND_UNDO "/fetched", environment))
                        : fail(m);
-}
-
-static const char *major(struct making *m) {
-    return format(m, "%d", (int)wc_text_floor(m->edit->value ?: "").major);
 }
 
 /* The wheel that has the libraries of an archive. None is for a Jetson. */
@@ -330,10 +310,6 @@ static const char *mode_of(const struct edit *e) {
     return !e->target ? "r" : has_target(e, "") ? "rx" : "x";
 }
 
-static const char *mode(struct making *m) {
-    return may_change(m->edit->path) ? mode_of(m->edit) : fail(m);
-}
-
 /* After the directory, which the shell has to read for it. Not where the owner may not enter it:
  * other owners' files may be in it. */
 static const char *cudnn(struct making *m) {
@@ -391,14 +367,13 @@ static const char *value_of(void *making, const char *word) {
     static const struct {
         const char *word;
         const char *(*value)(struct making *);
-    } made[] = {{"wanted", wanted},     {"exact", exact},       {"name", quoted_name},
-                {"pip", pip},           {"options", options},   {"gone", gone},
-                {"folder", folder},     {"mode", mode},         {"replacing", replacing},
-                {"variable", variable}, {"target", target},     {"cleared", cleared},
-                {"unlisted", unlisted}, {"removal", removal},   {"into", into},
-                {"nodeps", nodeps},     {"archived", archived}, {"major", major},
-                {"links", links},       {"cudnn", cudnn}};
+    } made[] = {{"wanted", wanted},     {"exact", exact},         {"pip", pip},
+                {"gone", gone},         {"folder", folder},       {"cudnn", cudnn},
+                {"variable", variable}, {"target", target},       {"cleared", cleared},
+                {"unlisted", unlisted}, {"removal", removal},     {"nodeps", nodeps},
+                {"archived", archived}, {"replacing", replacing}, {"links", links}};
     struct making *m = making;
+    const struct manager *by = &m->manager;
     const struct edit *e = m->edit;
     const bool again = e->kind == EDIT_REINSTALL;
 
@@ -407,14 +382,21 @@ static const char *value_of(void *making, const char *word) {
             return row->value(m);
 #define IS(known) (strcmp(word, known) == 0)
     return IS("yes")       ? (m->user->yes ? " -y" : "")
-           : IS("forced")  ? (m->manager.no_list ? "--ignore-installed" : "--force-reinstall")
+           : IS("forced")  ? (by->no_list ? "--ignore-installed" : "--force-reinstall")
            : IS("deps")    ? (again ? " --no-deps" : "")
+           : IS("options") ? format(m, "%s%s", by->protected ? " --break-system-packages" : "",
+                                    by->of_user && e->kind != EDIT_REMOVE ? " --user" : "")
+           : IS("into")    ? format(m, "--%s %s", by->folder ? "target" : "python",
+                                    quoted_path(m, by->folder ?: by->python))
+           : IS("name")    ? quoted(m, name_of(m))
+           : IS("major")   ? format(m, "%d", (int)wc_text_floor(e->value ?: "").major)
+           : IS("mode")    ? (may_change(e->path) ? mode_of(e) : fail(m))
            : IS("path")    ? quoted_path(m, e->path)
-           : IS("prefix")  ? quoted_path(m, m->manager.prefix)
+           : IS("prefix")  ? quoted_path(m, by->prefix)
            : IS("site")    ? quoted_path(m, e->environment)
            : IS("spec")    ? (again ? exact(m) : wanted(m))
            : IS("fetched") ? (m->gone ? expand(m, row_of(m)->fetched) : "")
-                           : quoted(m, IS("program") ? m->manager.program : e->value);
+                           : quoted(m, IS("program") ? by->program : e->value);
 #undef IS
 }
 
@@ -442,15 +424,14 @@ static const char *of_package(struct making *m, bool fetches) {
         const char *in = by->within ? "" : format(m, "env -C %s ", quoted_path(m, by->project));
         return format(m, "%s%s %s", in, by->add, wanted(m));
     }
+    /* What has no list pip and uv refuse to remove. */
     if (m->manager.is_foreign || *(m->manager.lacks ?: "") == '/' ||
-        (e->kind == EDIT_REMOVE && !*row_of(m)->remove))
+        (e->kind == EDIT_REMOVE && (m->manager.no_list || !*row_of(m)->remove)))
         return fail(m);
     if (e->kind == EDIT_INSTALL && e->path)
         return format(m, "%s install --no-deps --target %s %s", pip(m), quoted_path(m, e->path),
                       wanted(m));
     if (m->gone && (m->manager.folder || !*row_of(m)->fetched)) /* there may be less than before */
-        return fail(m);
-    if (e->kind == EDIT_REMOVE && m->manager.no_list) /* pip and uv refuse it */
         return fail(m);
     return expand(m, fetches                                              ? row_of(m)->fetch
                      : e->kind == EDIT_REMOVE                             ? row_of(m)->remove
