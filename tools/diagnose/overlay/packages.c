@@ -54,26 +54,18 @@ struct installed {
     const char *version; /* "": not said */
 };
 
-/* In dpkg's status, where the line begins that says it; NULL: the package is not in there. */
-static const char *debian_version(struct overlay *o, const char *status, const char *package) {
-    const char *at = status ? strstr(status, overlay_format(o, "Package: %s\n", package)) : NULL;
-    const char *end = at ? strstr(at, "\n\n") : NULL;
-
-    at = at ? strstr(at, "\nVersion: ") : NULL;
-    return at && (!end || at < end) ? at + strlen("\nVersion: ") : NULL;
-}
-
 static bool find_package(struct overlay *o, const struct where *w, const char *package,
                          struct installed *p) {
-    const char *info = NULL;
-    const char *list = overlay_format(o, "/var/lib/dpkg/info/%s.list", package);
+    const char *list = overlay_format(o, "/var/lib/dpkg/info/%s.list", package), *info = NULL;
+    char scratch[16 << 10];
+    struct wc_reading reading;
+    struct wc_distribution d;
 
     *p = (struct installed){.version = ""};
     if (w->kind == DEBIAN && overlay_is_there(o, list)) {
-        const char *version = debian_version(o, view_text(o->view, status_of_dpkg), package);
-        p->record = list;
-        p->version = overlay_format(o, "%.*s", version ? (int)strcspn(version, "\n") : 0,
-                                    version ? version : "");
+        wc_reading_begin(&reading, o->view.files, scratch, sizeof(scratch));
+        wc_debian_package(&reading, list, &d);
+        *p = (struct installed){list, wc_arena_string(&o->memory.arena, d.version)};
     }
     if (w->kind != DEBIAN)
         p->version = wheel_installed(o->view, w->path, package, &info);
@@ -304,14 +296,17 @@ static struct wheel_list files_of_unknown(struct overlay *o, const struct where 
     return (struct wheel_list){p, p ? names.n : 0};
 }
 
-/* As listed with that before and behind each file; NULL: what is in them is not known. directory:
- * where their names go; NULL: they are paths below w. */
-static const char *put_files(struct overlay *o, const struct where *w, const char *directory,
-                             const char *package, struct wc_version release,
+/* In place of the old package (NULL: of none). As listed with that before and behind each file;
+ * NULL: what is in them is not known. directory: where their names go; NULL: they are paths below
+ * w. */
+static const char *put_files(struct overlay *o, const struct where *w, const struct installed *old,
+                             const char *directory, const char *package, struct wc_version release,
                              const struct wheel_list *files, const char *before,
                              const char *after) {
     const char *listed = "";
 
+    if (old && !take_away(o, w, old))
+        return NULL;
     WC_EACH(file, *files) {
         const char *name = directory ? wc_base_name(file->file) : file->file;
         const char *path = overlay_format(o, "%s/%s", directory ?: w->path, name);
@@ -337,9 +332,7 @@ static bool install_wheel(struct overlay *o, const struct where *w, const char *
         return overlay_fail(o, "the contents of this package are not known");
     if (old && wc_version_compare(wc_version_of(old->version), release) == 0)
         return overlay_fail(o, "that release is installed already");
-    if (old && !take_away(o, w, old))
-        return false;
-    record = put_files(o, w, NULL, package, release, &files, "", ",,\n");
+    record = put_files(o, w, old, NULL, package, release, &files, "", ",,\n");
     for (; *requires; requires ++)
         required = overlay_format(o, "%sRequires-Dist: %s\n", required, *requires);
     wc_distribution_normalise(package, strlen(package), name, sizeof(name));
@@ -405,11 +398,9 @@ static bool install_in_conda(struct overlay *o, const struct where *w, const str
         return overlay_fail(o, o->open = "nothing there says for which CUDA conda would take it");
     if (old)
         note_broken(o, w, e->name, old->version, release);
-    if (old && !take_away(o, w, old))
-        return false;
     const struct wheel_list files = is_cudnn ? overlay_cudnn_files(o, wheel, release) : other;
-    listed = put_files(o, w, is_cudnn ? overlay_format(o, "%s/lib", w->path) : NULL, wheel, release,
-                       &files, is_cudnn ? ",\n    \"lib/" : ",\n    \"", "\"");
+    listed = put_files(o, w, old, is_cudnn ? overlay_format(o, "%s/lib", w->path) : NULL, wheel,
+                       release, &files, is_cudnn ? ",\n    \"lib/" : ",\n    \"", "\"");
     release.build = -1;
     return listed && put_text(o,
                               overlay_format(o, "%s/conda-meta/%s-%s-0.json", w->path, e->name,
@@ -438,25 +429,21 @@ static bool install_in_debian(struct overlay *o, const struct where *w, const st
                               const struct installed *old) {
     const char *text = e->value && wc_str_starts(e->value, "==") ? e->value + 2 : "";
     const struct wc_version release = wheel_version(text);
-    const char *directory = debian_directory(o, w, e->name),
-               *status = view_text(o->view, status_of_dpkg);
-    const char *said = debian_version(o, status, e->name), *listed;
+    const char *directory = debian_directory(o, w, e->name), *listed;
 
     if (old && strstr(e->name, "-dev")) /* its links point to whichever release is there */
         return true;
     if (!directory || !wc_version_known(release))
         return overlay_fail(o, unknown_content);
-    if (old && !take_away(o, w, old))
-        return false;
     const char *wheel = same_wheel(o, cuda_of(o, w, e->name, text));
     const struct wheel_list files = overlay_cudnn_files(o, wheel, release);
-    listed = put_files(o, w, directory, wheel, release, &files, overlay_format(o, "%s/", directory),
-                       "\n");
-    status = said ? overlay_format(o, "%.*s%s%s", (int)(said - status), status, text,
-                                   said + strcspn(said, "\n"))
-                  : overlay_format(o, "%s\nPackage: %s\nVersion: %s\n", status ? status : "",
-                                   e->name, text);
-    return listed && put_text(o, status_of_dpkg, status) &&
+    listed = put_files(o, w, old, directory, wheel, release, &files,
+                       overlay_format(o, "%s/", directory), "\n");
+    /* The first that names it counts. */
+    return listed &&
+           put_text(o, status_of_dpkg,
+                    overlay_format(o, "Package: %s\nVersion: %s\n\n%s", e->name, text,
+                                   view_text(o->view, status_of_dpkg))) &&
            put_text(o, overlay_format(o, "/var/lib/dpkg/info/%s.list", e->name), listed);
 }
 
