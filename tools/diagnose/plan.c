@@ -21,6 +21,9 @@
 #include "tools/util/terminal.h"
 #include "wheels.h"
 
+/* In what is printed. */
+#define format(p, ...) wc_arena_format(&(p)->plan->memory.arena, __VA_ARGS__)
+
 enum { REPAIRS_MOST = 3, REJECTED_MOST = 8, SCRIPT_BYTES = 64 << 10 };
 
 /* ---- which users may write ---- */
@@ -86,9 +89,7 @@ static const char *opens_later(const struct planning *p, const struct played *x)
                                o->r.asked_how == WC_operation_DLOPEN &&
                                !wc_str_same(o->r.asked_by, p->source->stack.process.executable) &&
                                !wc_program_is(o->r.asked_by, WC_PROGRAM_PYTHON)))
-               ? wc_arena_format(&p->plan->memory.arena,
-                                 "whether %s loads its cuDNN when it is imported is not known",
-                                 module)
+               ? format(p, "whether %s loads its cuDNN when it is imported is not known", module)
                : NULL;
 }
 
@@ -120,8 +121,7 @@ static const char *set_by_script(const struct planning *p, const struct played *
         if (wc_variable(s, "WHICHCUDNN_RUN_UNSURE") && edit_is_variable(e) &&
             setter_is_named(p->candidates.memory, s, e->name) &&
             !setter_of(p->candidates.memory, s, p->source->pid, e->name).file)
-            return wc_arena_format(&p->plan->memory.arena,
-                                   "what %s the script gives the program is not known", e->name);
+            return format(p, "what %s the script gives the program is not known", e->name);
     return NULL;
 }
 
@@ -136,9 +136,7 @@ static const char *closed_below(const struct planning *p, const struct played *x
         if (!wc_str_same(in, e->path) &&
             (stat(path, &file) != 0 || stat(in, &directory) != 0 || !(file.st_mode & S_IROTH) ||
              !(directory.st_mode & S_IXOTH)))
-            return wc_arena_format(&p->plan->memory.arena,
-                                   "what is below %s cannot be seen, and may be closed, too",
-                                   e->path);
+            return format(p, "what is below %s cannot be seen, and may be closed, too", e->path);
     }
     return NULL;
 }
@@ -155,9 +153,8 @@ static const char *drops_plugin(const struct planning *p, const struct played *x
                  had && f->r.operation == WC_operation_NEEDED && f->r.caller &&
                      strstr(had, f->r.caller) && !strstr(e->value ?: "", f->r.caller));
 
-    return lacking ? wc_arena_format(&p->plan->memory.arena,
-                                     "whether the program needs %s is not known",
-                                     wc_base_name(lacking->r.caller))
+    return lacking ? format(p, "whether the program needs %s is not known",
+                            wc_base_name(lacking->r.caller))
                    : NULL;
 }
 
@@ -435,7 +432,7 @@ static void advise(struct planning *p, struct plan_of_finding *of,
     if (p->user.files && said.n > 0 && said.p[0].kind == EDIT_REINSTALL) {
         r->command = command_of(memory, &r->edits, &p->user);
         if (advice.action == WC_ACTION_INSTALL)
-            r->why = wc_arena_format(memory, "which files %s has is not known", said.p[0].name);
+            r->why = format(p, "which files %s has is not known", said.p[0].name);
     }
     add_other_host(p, of, f, false);
 }
@@ -454,24 +451,21 @@ static const char *still_ends(const struct planning *p, const struct played *x,
         !wc_driver_library(&x->outcome.source->stack))
         return "the program itself may need the driver";
     return end && f->severity < WC_severity_ERROR
-               ? wc_arena_format(&p->plan->memory.arena,
-                                 "%s, with which the process ended, is still not loaded",
-                                 wc_base_name(wc_missing_of(end->failure)))
+               ? format(p, "%s, with which the process ended, is still not loaded",
+                        wc_base_name(wc_missing_of(end->failure)))
                : NULL;
 }
 
 static void add_repair(struct planning *p, struct plan_of_finding *of, const struct played *x,
                        const struct wc_finding_record *f) {
-    struct plan *plan = p->plan;
-    struct wc_arena *memory = &plan->memory.arena;
+    struct wc_arena *memory = &p->plan->memory.arena;
     struct repair *r = &of->p[of->n++];
     const char *end = still_ends(p, x, f) ?: x->unsure, *lacks;
-    *r = repair_of(plan, &x->edits, p->source, p->user.files, x->alone);
+    *r = repair_of(p->plan, &x->edits, p->source, p->user.files, x->alone);
     WC_EACH(e, x->edits)
         if (!r->why && e->kind == EDIT_INSTALL && edit_assumes(e))
-            r->why = wc_arena_format(
-                memory, "CUDA %s is assumed: nothing says for which the program was built",
-                e->target);
+            r->why = format(p, "CUDA %s is assumed: nothing says for which the program was built",
+                            e->target);
     r->why = end ?: x->plugin ?: r->why;
     r->checked = r->why ? REPAIR_NOT_CHECKED : REPAIR_REPLAYED;
     /* No rights are not a reason to look for another way out, but a command of a package manager
@@ -483,10 +477,9 @@ static void add_repair(struct planning *p, struct plan_of_finding *of, const str
     r->but = wc_arena_string(memory, x->outcome.breaks);
     lacks = r->but ? NULL : command_lacks(memory, &r->edits, &p->user);
     if (lacks && (r->command || *lacks == '/'))
-        r->but =
-            wc_arena_format(memory, "%s is not %s", lacks, *lacks == '/' ? "there" : "in PATH");
+        r->but = format(p, "%s is not %s", lacks, *lacks == '/' ? "there" : "in PATH");
     else if (r->command && !r->but && closed)
-        r->but = wc_arena_format(memory, "only its owner, or root, may write to %s", closed);
+        r->but = format(p, "only its owner, or root, may write to %s", closed);
     WC_EACH(e, r->edits)
         if (r->command && !r->but && edit_is_variable(e)) {
             const struct wc_stack *of = &p->source->stack;
@@ -497,16 +490,16 @@ static void add_repair(struct planning *p, struct plan_of_finding *of, const str
             r->but = wc_str_starts(e->by ? e->path : "", "/etc/")
                          ? "all users of this machine get it, too"
                      : all && (!e->by || p->others_n == 0)
-                         ? wc_arena_format(memory, "each program that %s starts gets it", all)
+                         ? format(p, "each program that %s starts gets it", all)
                      : e->by ? NULL
-                     : line  ? wc_arena_format(memory, "%s sets it again", line)
+                     : line  ? format(p, "%s sets it again", line)
                              : NULL;
         }
     if (r->command && !r->but && x->takes_over)
-        r->but = wc_arena_format(
-            memory, "all that the program loads or starts gets %s from there, too", x->takes_over);
+        r->but = format(p, "all that the program loads or starts gets %s from there, too",
+                        x->takes_over);
     if (r->command && !r->but && x->beside)
-        r->but = wc_arena_format(memory, "%s of the same command still has it", x->beside);
+        r->but = format(p, "%s of the same command still has it", x->beside);
     const struct wc_object *facade = judge_facade(&p->source->stack, x, f);
     const char *path = facade ? wc_real_path_of(facade) : NULL;
     if (!path)
@@ -514,10 +507,9 @@ static void add_repair(struct planning *p, struct plan_of_finding *of, const str
     struct wc_runtime runtime = wc_runtime_of(&x->outcome.source->stack, facade);
     char text[WC_VERSION_TEXT];
     runtime.range.low.build = -1;
-    r->gives = wc_arena_format(
-        memory, "%s%s",
-        runtime.range.exact ? wc_version_format(runtime.range.low, text) : "a cuDNN",
-        runtime.range.exact && candidate_is_set(&x->edits) ? " or newer" : "");
+    r->gives = format(p, "%s%s",
+                      runtime.range.exact ? wc_version_format(runtime.range.low, text) : "a cuDNN",
+                      runtime.range.exact && candidate_is_set(&x->edits) ? " or newer" : "");
     r->from = wc_arena_string_n(memory, path, wc_dir_length(path));
 }
 
@@ -526,7 +518,7 @@ static void add_repair(struct planning *p, struct plan_of_finding *of, const str
 static const char unshown[] = "the replay of its requests does not show it";
 
 static const char *conflict_of(const struct planning *p, const struct played *x) {
-    return wc_arena_format(&p->plan->memory.arena, "%s: %s", judge_conflict, x->outcome.lacks);
+    return format(p, "%s: %s", judge_conflict, x->outcome.lacks);
 }
 
 /* For --json: people read what to do, not what not to do. Which one another package does not let
