@@ -9,9 +9,7 @@
 
 #include "core/base/hash.h"
 #include "core/demand/questions.h"
-#include "core/elf/file_check.h"
 #include "core/knowledge/programs.h"
-#include "core/names/symbols.h"
 #include "tools/observe/loader/library_cache.h"
 #include "tools/observe/loader/loader_sim.h"
 

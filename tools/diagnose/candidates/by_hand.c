@@ -3,7 +3,6 @@
  * A cuDNN or a CUDA library that no package manages: of an archive below /opt, of a module tree, of
  * a toolkit, of an application with its own.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/knowledge/programs.h"
