@@ -33,6 +33,9 @@ char *view_text(struct view v, const char *path);
 const char *view_directory(struct view v, const char *path);
 /* Behind all links; NULL: nothing is there. */
 const char *view_real_path(struct view v, const char *path);
+/* The directories that ldconfig reads: those that /etc/ld.so.conf and the files that it includes
+ * name, in that order. The loader's own are there only if they are named. */
+struct entries ldconfig_directories(struct view view);
 /* Is it one of the directories that the loader searches by itself, or below one? */
 bool is_of_system(const char *path);
 /* As a shell has patterns, with "@(a|b)". */

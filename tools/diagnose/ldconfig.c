@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ldconfig.h"
-
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/base.h"
+#include "entries.h"
 
 enum { FILES_MOST = 256 }; /* a file can include itself */
 

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "making.h"
-#include "tools/diagnose/ldconfig.h"
 
 static const char *const driver_places[] = {
 #define DRIVER_PLACE(directory, who, source) directory,

@@ -7,7 +7,6 @@
 #include "core/demand/questions.h"
 #include "core/knowledge/frameworks.h"
 #include "overlay_inside.h"
-#include "tools/diagnose/ldconfig.h"
 
 /* ---- what no package manages ---- */
 
