@@ -26,7 +26,6 @@ static bool is_left_by_pip(const char *text) {
     return below && strstr(below, "/~");
 }
 
-/* Once each, up to a bound. */
 void candidates_add(struct candidates *c, const struct candidate *one) {
     WC_EACH(e, *one) {
         if (is_left_by_pip(e->target) ||

@@ -5,7 +5,6 @@
  */
 #pragma once
 
-#include "core/demand/questions.h"
 #include "tools/diagnose/replay.h"
 
 #define CANDIDATE_EDITS 24

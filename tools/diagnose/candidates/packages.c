@@ -197,15 +197,13 @@ static void add_apart(struct making *m, struct edit e) {
 /* A release of such a set, also in place of that for another CUDA, or with the variable set to it,
  * or gone. Any of them may be NULL: nothing is added. */
 static void add_install(struct making *m, struct edit e) {
-    const char *package = e.name, *spec = e.value, *environment = e.environment, *directory;
-
-    if (!package || !spec || !environment)
+    if (!e.name || !e.value || !e.environment)
         return;
     make_one(m, e);
     WC_EACH(p, m->s->packages)
-        if (shares_folder(m, &p->r, package, environment))
-            make_two(m, removal(p->r.package, environment), e);
-    directory = directory_of_release(m, package, spec, environment);
+        if (shares_folder(m, &p->r, e.name, e.environment))
+            make_two(m, removal(p->r.package, e.environment), e);
+    const char *directory = directory_of_release(m, e.name, e.value, e.environment);
     if (directory)
         make_two(m, e, make_path_with(m, directory));
     if (m->path)
