@@ -48,8 +48,7 @@ struct planning {
     struct other others[SOURCE_BESIDE_MOST];
     size_t others_n; /* of those that could be played */
     struct candidates candidates;
-    struct played *played;
-    size_t n;
+    WC_LIST(played, played);
     const char *why;           /* nothing can be played; NULL: it can */
     struct user user;          /* whose files are NULL then: they cannot be looked at either */
     struct proposal *proposal; /* only that is played; NULL: what the makers make */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <fnmatch.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "entries.h"
+#include "tools/util/memory.h"
 
 enum { FILES_MOST = 256 }; /* a file can include itself */
 
@@ -25,8 +25,7 @@ static void include(struct reading *r, const char *of, const char *pattern) {
     const char *directory = view_directory(r->view, path);
     const struct entries all = view_entries(r->view, directory);
 
-    if (all.n)
-        qsort(all.p, all.n, sizeof(*all.p), by_name);
+    SORT(all, by_name);
     WC_EACH(entry, all)
         if (fnmatch(wc_base_name(path), *entry, FNM_PERIOD) == 0)
             read_file(r, view_format(r->view, "%s/%s", directory, *entry));

@@ -228,7 +228,7 @@ static void play_beside(struct planning *p, struct played *x) {
 
 static void play(struct planning *p, const struct candidate *edits) {
     const struct edits list = {edits->p, edits->n};
-    struct played *x = MUST_ADD(p->played, p->n);
+    struct played *x = MUST_ADD(p->played.p, p->played.n);
 
     *x = (struct played){.edits = *edits};
     replay_play(&p->replay, &list, &x->outcome);
@@ -294,7 +294,7 @@ static const struct played *next_cure(const struct planning *p, const struct wc_
                                       const struct played *const *taken, size_t n) {
     const struct played *best = NULL;
 
-    WC_EACH(x, WC_ITEMS(p->played, p->n)) {
+    WC_EACH(x, p->played) {
         bool again =
             x->outcome.why != NULL || (n > 0 && taken[0] && judge_compare_left(x, taken[0]) > 0);
         for (size_t k = 0; k < n; k++)
@@ -530,14 +530,14 @@ static const struct played *add_rejected(struct planning *p, struct plan_of_find
     const struct played *conflict = NULL;
 
     of->rejected.p = all;
-    for (size_t i = 0; all && i < p->n && of->rejected.n < REJECTED_MOST; i++) {
-        const struct candidate *c = &p->played[i].edits;
-        const char *because = p->played[i].outcome.why ? NULL : judge(p, &p->played[i], f);
+    WC_EACH(x, p->played) {
+        const char *because =
+            of->rejected.n == REJECTED_MOST || x->outcome.why ? NULL : judge(p, x, f);
         if (because == judge_conflict && !conflict)
-            conflict = &p->played[i];
-        if (because && because != judge_remains)
-            all[of->rejected.n++] =
-                (struct rejected){text_of(memory, &(struct edits){c->p, c->n}), because};
+            conflict = x;
+        if (all && because && because != judge_remains)
+            all[of->rejected.n++] = (struct rejected){
+                text_of(memory, &(struct edits){x->edits.p, x->edits.n}), because};
     }
     return conflict;
 }
@@ -565,7 +565,7 @@ static bool is_passed_on(struct planning *p, const struct edit *e) {
 
 /* f: NULL: whatever is found. */
 static struct checked check(struct planning *p, const struct wc_finding_record *f) {
-    const struct played *x = p->n > 0 ? &p->played[0] : NULL;
+    const struct played *x = p->played.p;
     const char *because = NULL;
     const bool lost = x && !x->outcome.why && !x->harmless;
 
@@ -605,7 +605,7 @@ static void name_package(struct planning *p, struct repair *r, const struct wc_f
     const bool is_listed = o && (o->r.installation_kind == WC_installation_kind_DEBIAN ||
                                  o->r.installation_kind == WC_installation_kind_CONDA);
 
-    WC_EACH(x, WC_ITEMS(p->played, p->n)) {
+    WC_EACH(x, p->played) {
         if (!is_listed || !x->outcome.open ||
             wc_text_accepts(x->edits.p[0].value, o->version) != WC_NO)
             continue;
@@ -626,7 +626,7 @@ static void plan_finding(struct planning *p, size_t number) {
         return;
     of->checked = p->proposal ? check(p, f) : of->checked;
     if (p->proposal && of->checked.verdict == CHECK_REPAIRS)
-        add_repair(p, of, &p->played[0], f);
+        add_repair(p, of, p->played.p, f);
     if (p->proposal)
         return;
     if (!judge_is_shown(p, f)) {
@@ -720,14 +720,14 @@ void plan_make(struct plan *plan, const struct source *source, const struct wc_f
         plan_finding(&p, i);
     if (command)
         plan->checked = check(&p, NULL);
-    for (size_t i = 0; i < p.n; i++)
-        outcome_end(&p.played[i].outcome);
+    for (size_t i = 0; i < p.played.n; i++)
+        outcome_end(&p.played.p[i].outcome);
     for (size_t i = 0; i < p.others_n; i++) {
         outcome_end(&p.others[i].base);
         replay_end(&p.others[i].replay);
     }
     outcome_end(&p.base);
-    free(p.played);
+    free(p.played.p);
     free(p.candidates.p);
     replay_end(&p.replay);
     disk_as_self();

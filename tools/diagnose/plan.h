@@ -41,10 +41,7 @@ struct plan { /* one entry a finding, in their order */
         struct checked checked;
         struct repair *p; /* the cheapest first; where none was played, one sentence (advice.h) */
         size_t n;
-        struct { /* what removes the finding and is not a repair */
-            struct rejected *p;
-            size_t n;
-        } rejected;
+        WC_LIST(rejected, rejected); /* what removes the finding and is not a repair */
     } * of;
     size_t n;
 };

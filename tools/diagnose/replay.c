@@ -93,8 +93,7 @@ static void find_requests(struct replay *r) {
         add_request(r, f->r.operation, f->seq, f->r.request, f->r.name, f->r.caller);
     WC_EACH(o, s->objects)
         add_request(r, o->r.asked_how, o->seq, o->r.request, o->r.asked_name, o->r.asked_by);
-    if (r->requests.n > 0)
-        qsort(r->requests.p, r->requests.n, sizeof(*r->requests.p), by_order);
+    SORT(r->requests, by_order);
 }
 
 /* ---- names that a variable begins ---- */

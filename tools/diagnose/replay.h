@@ -34,10 +34,7 @@ struct replay {
     struct heap_arena memory;
     struct library_cache *library_cache, own_cache; /* the first is the source's where it has one */
     struct overlay_kept kept;
-    struct {
-        struct replay_request *p;
-        size_t n;
-    } requests;
+    WC_LIST(replay_request, requests);
     struct {
         const struct wc_demand **p;
         size_t n;
