@@ -363,6 +363,7 @@ static const char *replacing(struct making *m) {
                : "-s";
 }
 
+#define IS(known) (strcmp(word, known) == 0) /* of a place */
 static const char *value_of(void *making, const char *word) {
     static const struct {
         const char *word;
@@ -380,7 +381,6 @@ static const char *value_of(void *making, const char *word) {
     WC_EACH_ROW(row, made)
         if (strcmp(row->word, word) == 0)
             return row->value(m);
-#define IS(known) (strcmp(word, known) == 0)
     return IS("yes")       ? (m->user->yes ? " -y" : "")
            : IS("forced")  ? (by->no_list ? "--ignore-installed" : "--force-reinstall")
            : IS("deps")    ? (again ? " --no-deps" : "")
@@ -397,7 +397,6 @@ static const char *value_of(void *making, const char *word) {
            : IS("spec")    ? (again ? exact(m) : wanted(m))
            : IS("fetched") ? (m->gone ? expand(m, row_of(m)->fetched) : "")
                            : quoted(m, IS("program") ? by->program : e->value);
-#undef IS
 }
 
 static const char *expand(struct making *m, const char *text) {
@@ -575,35 +574,29 @@ static const char *plain_of(void *making, const char *word) {
     const struct edit *e = m->edit;
     const bool has_value = e->value && *e->value;
     const char *path = quoted_path(m, e->path); /* that may not be in a command: it fails */
-    const struct {
-        const char *word, *value;
-    } plain[] = {
-        {"name", e->name ?: "?"},
-        {"value", has_value ? e->value : NULL},
-        {"path", e->path ?: "?"},
-        {"target", e->target ?: "?"},
-        {"by", e->by},
-        {"package", package(m->view.memory, e)},
-        {"required", !e->because             ? ""
-                     : e->kind == EDIT_PLACE ? e->because
-                                             : format(m, ", which %s requires", e->because)},
-        {"apart", e->path ? format(m, " into %s", e->path) : ""},
-        {"placed", placed(m->view.memory, e)},
-        {"allowed", e->target ? "enter" : "read"},
-        {"cudnn", has_target(e, "libcudnn") ? " and read its cuDNN" : ""},
-        {"as owner",
-         m->failed || may_change(e->path)
-             ? ""
-             : format(m, ", as its owner or root: chmod a+%s %s%s", mode_of(e), path, cudnn(m))},
-        {"host", has_value ? package(m->view.memory, e)
-                           : format(m, "another release of %s", e->name ?: "?")},
-        {"driver", has_value ? format(m, "driver %s", e->value) : "the driver"},
-    };
 
-    WC_EACH_ROW(row, plain)
-        if (strcmp(row->word, word) == 0)
-            return row->value;
-    return NULL;
+    return IS("name")      ? e->name ?: "?"
+           : IS("value")   ? (has_value ? e->value : NULL)
+           : IS("path")    ? e->path ?: "?"
+           : IS("target")  ? e->target ?: "?"
+           : IS("by")      ? e->by
+           : IS("package") ? package(m->view.memory, e)
+           : IS("required")
+               ? (!e->because             ? ""
+                  : e->kind == EDIT_PLACE ? e->because
+                                          : format(m, ", which %s requires", e->because))
+           : IS("apart")    ? (e->path ? format(m, " into %s", e->path) : "")
+           : IS("placed")   ? placed(m->view.memory, e)
+           : IS("allowed")  ? (e->target ? "enter" : "read")
+           : IS("cudnn")    ? (has_target(e, "libcudnn") ? " and read its cuDNN" : "")
+           : IS("as owner") ? (m->failed || may_change(e->path)
+                                   ? ""
+                                   : format(m, ", as its owner or root: chmod a+%s %s%s",
+                                            mode_of(e), path, cudnn(m)))
+           : IS("host")     ? (has_value ? package(m->view.memory, e)
+                                         : format(m, "another release of %s", e->name ?: "?"))
+           : IS("driver")   ? (has_value ? format(m, "driver %s", e->value) : "the driver")
+                            : NULL;
 }
 
 const char *text_of(struct wc_arena *memory, const struct edits *edits) {
