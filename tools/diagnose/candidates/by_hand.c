@@ -136,11 +136,10 @@ static const char *spec_for(struct making *m, const char *spec, const char *cuda
     static const char *const before_wheels[] = {"4.0.7", "5.1.10", "6.0.21", "7.6.5"};
     const char *package = make_format(m, "nvidia-cudnn-cu%s", cuda ?: "12");
     const char *end = strchr(spec, ','), *newest;
-    struct wc_spec set;
+    struct wc_version floor = wc_text_floor(spec);
 
-    if (!wc_spec_read(spec, &set) || !wc_version_known(wc_spec_floor(&set)))
+    if (!wc_version_known(floor))
         return spec;
-    struct wc_version floor = wc_spec_floor(&set);
     if (floor.minor < 0) {
         newest = wheel_newest(package, spec);
         WC_EACH_ROW(row, before_wheels)
@@ -152,9 +151,9 @@ static const char *spec_for(struct making *m, const char *spec, const char *cuda
     if (wc_version_known(first) && wc_version_compare(floor, first) < 0)
         floor = first;
     floor.build = -1;
-    if (wc_version_compare(floor, wc_spec_floor(&set)) == 0)
+    if (wc_version_compare(floor, wc_text_floor(spec)) == 0)
         return spec;
-    return wc_spec_accepts(&set, floor) == WC_YES
+    return wc_text_accepts(spec, floor) == WC_YES
                ? make_format(m, ">=%s%s", view_version(m->view, floor), end)
                : NULL;
 }
@@ -241,9 +240,8 @@ static void add_beside_cuda(struct making *m, const struct toolkit *t,
         return;
     WC_EACH(wanted, *specs) {
         const char *cuda = make_format(m, "%d", (int)t->cuda), *spec = spec_for(m, *wanted, cuda);
-        struct wc_spec set;
-        const int32_t major = spec && wc_spec_read(spec, &set) ? wc_spec_floor(&set).major : -1;
-        if (spec && major >= 0 && !has_cudnn(m, t->directory, major) &&
+        const int32_t major = wc_text_floor(spec).major;
+        if (major >= 0 && !has_cudnn(m, t->directory, major) &&
             !WC_ANY(other, *directories,
                     has_cudnn(m, *other, major) ||
                         wc_is_same_file(m->view.files, *other, t->directory)))

@@ -170,7 +170,6 @@ static void add_apart(struct making *m, struct edit e) {
 
     if (!may || make_is_conda(m, environment))
         return;
-    const struct site *site = site_of(m->sites, m->view.files, environment);
     const struct wc_version release = wheel_release(package, spec);
     const char *folder = make_format(m, "%s/cudnn-%s", top, view_version(m->view, release));
     const char *directory = directory_of_release(m, package, spec, folder);
@@ -180,14 +179,13 @@ static void add_apart(struct making *m, struct edit e) {
                        !WC_ANY(d, m->s->demands, wc_cuda_in_package(d->r.package) > 0);
 
     /* A pin of the process's own host it would break as well, unless it is of another major. */
-    WC_EACH(q, site->requires) {
+    WC_EACH(q, site_of(m->sites, m->view.files, environment)->requires) {
         const char *list = make_format(m, "/%s/METADATA", q->info);
-        struct wc_spec set;
-        refused = refused ||
-                  (wheel_is_name(q->package, strlen(q->package), package) &&
-                   wc_text_accepts(q->spec, release) == WC_NO &&
-                   ((wc_spec_read(q->spec, &set) && wc_spec_floor(&set).major != release.major) ||
-                    !WC_ANY(d, m->s->demands, wc_str_ends(d->r.source_path ?: "", list))));
+        refused =
+            refused || (wheel_is_name(q->package, strlen(q->package), package) &&
+                        wc_text_accepts(q->spec, release) == WC_NO &&
+                        (wc_text_floor(q->spec).major != release.major ||
+                         !WC_ANY(d, m->s->demands, wc_str_ends(d->r.source_path ?: "", list))));
     }
     e.environment = e.path = folder;
     if (directory && refused && named && !make_is_there(m, folder))
@@ -269,13 +267,10 @@ static struct entries all_environments(struct making *m) {
 
 /* A set with what another one says next to it: ">=9.5" and ">=9.1,<9.12" are ">=9.5,<9.12". */
 static const char *both(struct making *m, const char *spec, const char *other) {
-    struct wc_spec set, one;
-
     WC_EACH_ELEMENT(e, other, ",") {
         const char *clause = make_format(m, "%.*s", (int)e.n, e.p);
-        const bool is_floor = wc_str_starts(clause, ">=") && wc_spec_read(clause, &one) &&
-                              wc_spec_read(spec, &set) &&
-                              wc_version_compare(wc_spec_floor(&one), wc_spec_floor(&set)) <= 0;
+        const bool is_floor = wc_str_starts(clause, ">=") &&
+                              wc_version_compare(wc_text_floor(clause), wc_text_floor(spec)) <= 0;
         if (!is_floor && !strstr(make_format(m, "%s,", spec), make_format(m, "%s,", clause)))
             spec = make_format(m, "%s,%s", spec, clause);
     }
@@ -285,16 +280,10 @@ static const char *both(struct making *m, const char *spec, const char *other) {
 /* The set, narrowed to what the packages of a site require, as long as a release is left. */
 static const char *for_all(struct making *m, const char *package, const char *spec,
                            const char *path) {
-    const struct site *site = site_of(m->sites, m->view.files, path);
-    struct wc_spec set;
-
-    WC_EACH(q, site->requires) {
+    WC_EACH(q, site_of(m->sites, m->view.files, path)->requires) {
         const char *narrowed =
-            wheel_is_name(q->package, strlen(q->package), package) && wc_spec_read(q->spec, &set)
-                ? both(m, spec, q->spec)
-                : spec;
-        if (wc_spec_read(narrowed, &set) &&
-            wc_spec_accepts(&set, wheel_release(package, narrowed)) == WC_YES)
+            wheel_is_name(q->package, strlen(q->package), package) ? both(m, spec, q->spec) : spec;
+        if (wc_text_accepts(narrowed, wheel_release(package, narrowed)) == WC_YES)
             spec = narrowed;
     }
     return spec;
@@ -360,8 +349,7 @@ static struct entries releases_of_apt(struct making *m) {
 static void add_of_debian(struct making *m, const struct wc_package_record *p, const char *spec,
                           const struct entries *releases, int32_t cuda) {
     const char *best = NULL;
-    struct wc_spec set;
-    const int32_t major = wc_spec_read(spec, &set) ? wc_spec_floor(&set).major : 0;
+    const int32_t major = wc_text_floor(spec).major;
     const char *of_cuda = major > 8 ? make_format(m, "-cuda-%d", (int)cuda) : "";
     const char *package = make_format(m, "libcudnn%d%s", (int)major, of_cuda);
     const char *dev = make_format(m, "libcudnn%d-dev%s", (int)major, of_cuda);
@@ -373,13 +361,13 @@ static void add_of_debian(struct making *m, const struct wc_package_record *p, c
         const char *version = *release + n + 1;
         const int32_t of = wc_cuda_in_package(version); /* 8.9.7.29-1+cuda12.2 */
         if (n == strlen(package) && strncmp(*release, package, n) == 0 && (of < 0 || of == cuda) &&
-            wc_spec_accepts(&set, wheel_version(version)) == WC_YES &&
+            wc_text_accepts(spec, wheel_version(version)) == WC_YES &&
             (!best || wc_version_compare(wheel_version(version), wheel_version(best)) > 0))
             best = version;
     }
     const bool other_cuda = shares_folder(m, p, package, "/");
     if (!best && other_cuda && p->package_version &&
-        wc_spec_accepts(&set, wheel_version(p->package_version)) == WC_YES &&
+        wc_text_accepts(spec, wheel_version(p->package_version)) == WC_YES &&
         wheel_newest(
             make_format(m, "nvidia-cudnn-cu%d", (int)cuda),
             make_format(m, "==%.*s", (int)strcspn(p->package_version, "-"), p->package_version)))

@@ -115,7 +115,6 @@ static void want_part(struct wanting *w, const struct wc_object *o) {
 struct entries make_wanted(struct making *m) {
     struct wanting w = {.m = m};
     char text[WC_VERSION_TEXT];
-    struct wc_spec bad;
 
     WC_EACH(d, m->s->demands)
         if (d->r.demand_kind != WC_demand_kind_EXPECTATION)
@@ -151,7 +150,7 @@ struct entries make_wanted(struct making *m) {
     WC_EACH_ROW(row, bad_releases)
         WC_EACH(o, m->s->objects)
             if (o->r.role == WC_role_FACADE && is_found(m, "known-bad-release") &&
-                wc_spec_read(row->bad, &bad) && wc_spec_accepts(&bad, o->version) == WC_YES)
+                wc_text_accepts(row->bad, o->version) == WC_YES)
                 want_spec(&w, row->instead);
     if (!is_found(m, "gpu-unsupported")) {
         add_set(&w, &w.all);

@@ -103,8 +103,7 @@ static int32_t cuda_of(struct overlay *o, const struct where *w, const char *pac
             return wheel_version(said.version).major;
     if (w->kind != CONDA)
         return -1;
-    const struct site *site = packages_of(o, w->path);
-    WC_EACH(q, site->requires) {
+    WC_EACH(q, packages_of(o, w->path)->requires) {
         const char *set = overlay_format(o, "%.*s", (int)strcspn(q->spec, "|"), q->spec);
         cuda = -1; /* "cuda-version>=12,<13.0a0", "cudatoolkit==11.8|11.8.*" */
         if (WC_ANY(name, WC_ROWS(stating), wc_str_same(q->package, *name)))
@@ -223,13 +222,12 @@ static bool is_of_process(struct overlay *o, const struct where *w, const char *
  * package requires. */
 static void note_broken(struct overlay *o, const struct where *w, const char *package,
                         const char *installed, struct wc_version release) {
-    const struct site *site = packages_of(o, w->path);
     const struct wc_version old = wc_version_of(installed);
     const bool is_newer = wc_is_cudnn_package(WC_installation_kind_WHEEL, package) &&
                           wc_version_known(release) && release.major == old.major &&
                           wc_version_compare(release, old) > 0;
 
-    WC_EACH(q, site->requires) {
+    WC_EACH(q, packages_of(o, w->path)->requires) {
         if (!wheel_is_name(q->package, strlen(q->package), package) ||
             !overlay_is_there(o, overlay_format(o, "%s/%s", w->path, q->info)) ||
             (w->kind == CONDA && wc_str_starts(q->by, "cudnn "))) /* has builds for each CUDA */
