@@ -220,8 +220,7 @@ static bool is_of_wrong_kind(const struct case_of *c) {
            (c->single && is_a(f, "symbol-version-not-found")) ||
            /* Without that package no host gets a cuDNN. */
            (c->c->n == 1 && c->c->p[0].kind == EDIT_REMOVE &&
-            (asks(f, PACKAGE_STAYS) ||
-             !WC_ANY(o, c->then->objects, o->r.mapped && o->r.role == WC_role_FACADE)));
+            (asks(f, PACKAGE_STAYS) || !wc_first_facade(c->then)));
 }
 
 /* The same libraries are loaded for the same requests, and no package is made complete again: a

@@ -204,8 +204,7 @@ static struct replay_got got_of(const struct play *p, const struct loaded *o, si
 
 /* It had a facade, which no host had used yet. */
 static bool is_idle(const struct wc_stack *s) {
-    return WC_ANY(o, s->objects, o->r.role == WC_role_FACADE && o->r.mapped) &&
-           !WC_ANY(o, s->objects, o->r.role == WC_role_PART && o->r.mapped);
+    return wc_first_facade(s) && !WC_ANY(o, s->objects, o->r.role == WC_role_PART && o->r.mapped);
 }
 
 /* Of two facades in a process each asks for what its own host needs; not so where one of them was

@@ -76,10 +76,9 @@ bool make_whole_cuda(struct making *m, const char *site, const struct wc_failure
     }
     /* The cuDNN that belongs to it, where the host is of the site and has got none: what the system
      * has may be for another CUDA. */
-    spec = NULL;
-    if (!wheel_installed(m->view, site, cudnn, NULL) &&
-        !WC_ANY(o, m->s->objects, o->r.role == WC_role_FACADE && o->r.mapped))
-        spec = cudnn_wanted(m, site, failure);
+    spec = wheel_installed(m->view, site, cudnn, NULL) || wc_first_facade(m->s)
+               ? NULL
+               : cudnn_wanted(m, site, failure);
     if (spec && wheel_newest(cudnn, spec)) {
         all.p[all.n++] = make_install(cudnn, spec, site);
         directories = make_format(m, "%s:%s/nvidia/cudnn/lib", directories, site);
