@@ -359,14 +359,6 @@ static const char *later_from(const struct planning *p, const struct outcome *o,
     return NULL;
 }
 
-bool judge_loses_directory(struct planning *p, const struct outcome *o) {
-    return has_not_used_gpu(p) && later_from(p, &p->base, o, false);
-}
-
-const char *judge_takes_over(struct planning *p, const struct outcome *o) {
-    return later_from(p, o, &p->base, true);
-}
-
 /* A process that has not come to its first call on a GPU has not asked for all of CUDA yet: what
  * is in a directory that the path loses, and is not loaded from elsewhere, it may be about to
  * ask for (world image_exports_its_older_toolkit). For a mere note no directory goes that has other
@@ -607,7 +599,7 @@ size_t judge_errors(const struct outcome *o) {
     return n;
 }
 
-struct left judge_left_by(const struct planning *p, const struct played *x) {
+void judge_weigh(const struct planning *p, struct played *x) {
     const struct outcome *o = &x->outcome;
     const struct wc_stack *s = &o->source->stack;
     const struct wc_object *had = wc_first_facade(&p->base.source->stack);
@@ -638,7 +630,9 @@ struct left judge_left_by(const struct planning *p, const struct played *x) {
         left.pins += d->r.demand_kind == WC_demand_kind_REQUIRED && facade &&
                      wc_text_accepts(d->r.spec, wc_runtime_of(s, facade).range.low) == WC_NO;
     }
-    return left;
+    x->left = left;
+    x->loses = has_not_used_gpu(p) && later_from(p, &p->base, o, false);
+    x->takes_over = later_from(p, o, &p->base, true);
 }
 
 int judge_compare_left(const struct played *a, const struct played *b) {

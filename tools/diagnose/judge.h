@@ -16,8 +16,11 @@ struct played {
     struct outcome outcome;
     const char *unsure;     /* why it may not repair what the replay says it does; NULL: it does */
     const char *plugin;     /* the same, and there is a command for it */
-    const char *takes_over; /* a library of the system whose name is taken; NULL: none */
-    bool loses;             /* a directory of the search path, with what nothing else points to */
+    const char *takes_over; /* a library of the system whose name is taken by a directory that comes
+                             * into the search path: what asks for it later, a program that is
+                             * started among it, gets another one; NULL: none */
+    bool loses;             /* a directory of the search path, with what nothing else points to, and
+                             * for which it may yet ask */
     bool harmless;          /* what worked still works, with the newest release of a set, too */
     bool alone;             /* no other program of the command gets the variables */
     bool by_hand;           /* no command can change the line that sets a variable */
@@ -63,15 +66,10 @@ bool judge_is_harmless(const struct replay *r, const struct outcome *base, const
                        bool by_variable);
 /* How many errors are found in it, only by the files. */
 size_t judge_errors(const struct outcome *o);
-/* Does the search path lose a library that nothing else points to, for which it may yet ask? */
-bool judge_loses_directory(struct planning *p, const struct outcome *o);
-/* A library of the system whose name a directory that comes into the search path has as well: what
- * asks for it later, a program that is started among it, gets another one. NULL: none. */
-const char *judge_takes_over(struct planning *p, const struct outcome *o);
 /* Does a variable get an element that it does not have? */
 bool judge_adds(const struct wc_stack *s, const struct edit *e);
-/* What it leaves. */
-struct left judge_left_by(const struct planning *p, const struct played *x);
+/* What it leaves, loses and takes over. */
+void judge_weigh(const struct planning *p, struct played *x);
 /* By what they leave; above 0: a leaves more. */
 int judge_compare_left(const struct played *a, const struct played *b);
 extern const char judge_remains[], judge_conflict[]; /* why not: another package requires it */

@@ -69,7 +69,7 @@ static bool newest_does(struct planning *p, const struct played *x) {
     e->value = wc_arena_format(p->candidates.memory, "==%s", release);
     replay_play(&p->replay, &(struct edits){newest.edits.p, newest.edits.n}, &newest.outcome);
     if (!newest.outcome.why)
-        newest.left = judge_left_by(p, &newest);
+        judge_weigh(p, &newest);
     does = newest.outcome.why || (judge_is_harmless(&p->replay, &p->base, &newest.outcome, false) &&
                                   judge_compare_left(&newest, x) <= 0);
     outcome_end(&newest.outcome);
@@ -236,9 +236,7 @@ static void play(struct planning *p, const struct candidate *edits) {
         return;
     x->unsure = opens_later(p, x) ?: set_by_script(p, x) ?: closed_below(p, x);
     x->plugin = edits->p[0].kind == EDIT_OPEN ? edits->p[0].because : drops_plugin(p, x);
-    x->left = judge_left_by(p, x);
-    x->loses = judge_loses_directory(p, &x->outcome);
-    x->takes_over = judge_takes_over(p, &x->outcome);
+    judge_weigh(p, x);
     x->harmless = judge_is_harmless(&p->replay, &p->base, &x->outcome,
                                     !WC_ANY(e, list, !edit_is_variable(e))) &&
                   newest_does(p, x);
