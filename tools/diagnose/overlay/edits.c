@@ -192,8 +192,7 @@ static const char *soname_of(struct overlay *o, const char *directory, const cha
 
 /* NULL: ldconfig takes no file of that name for a library, or it has no SONAME. */
 static const char *listed_soname(struct overlay *o, const char *directory, const char *entry) {
-    return wc_str_starts(entry, "lib") && overlay_is_library(entry) ? soname_of(o, directory, entry)
-                                                                    : NULL;
+    return fits("lib*.so*", entry) ? soname_of(o, directory, entry) : NULL;
 }
 
 /* As ldconfig makes them: each SONAME, where nothing stands, points to the newest file that has it.

@@ -62,10 +62,6 @@ bool overlay_put_file(struct overlay *o, const char *path, int fd) {
 
 /* ---- libraries in place of others ---- */
 
-bool overlay_is_library(const char *path) {
-    return strstr(wc_base_name(path), ".so") != NULL;
-}
-
 bool overlay_put_library(struct overlay *o, const char *package, const char *path,
                          struct wc_version release, uint64_t size) {
     char *key = overlay_format(o, "%s %s %s %ju", package, path, view_version(o->view, release),

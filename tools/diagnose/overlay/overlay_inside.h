@@ -31,8 +31,6 @@ const char *overlay_placed(struct overlay *o, const char *path);
 
 /* ---- libraries ---- */
 
-/* By its name. */
-bool overlay_is_library(const char *path);
 /* A library that means that of a package's release (empty: of a package that is not known);
  * size: of the file at least, in bytes. */
 bool overlay_put_library(struct overlay *o, const char *package, const char *path,

@@ -134,7 +134,7 @@ static struct listed files_of(struct overlay *o, const struct where *w, const st
         most += *s == '\n';
     all.p = text ? wc_arena_take(&o->memory.arena, most * sizeof(*all.p)) : NULL;
     for (struct listed_file file; all.p && listed_next(&text, &file);) {
-        if (!overlay_is_library(file.path) ||
+        if (!strstr(wc_base_name(file.path), ".so") ||
             (w->kind == CONDA && !wc_str_starts(file.path, "lib/")))
             continue;
         if (file.path[0] != '/')
