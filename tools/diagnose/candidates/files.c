@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <limits.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "making.h"
 
@@ -25,7 +24,7 @@ static const char *release_of(struct making *m, const struct wc_file_record *r) 
  * nothing. */
 static const char *closed_on_way(struct making *m, const char *path) {
     enum { LINKS_MOST = 8 };
-    char at[PATH_MAX], target[PATH_MAX];
+    char at[PATH_MAX];
     bool is_link;
 
     for (int i = 0; i < LINKS_MOST; i++) {
@@ -33,11 +32,11 @@ static const char *closed_on_way(struct making *m, const char *path) {
             return NULL;
         if (!is_link)
             return make_real_path(m, make_format(m, "%s", at));
-        ssize_t n = readlink(at, target, sizeof(target));
-        if (n <= 0 || n == (ssize_t)sizeof(target))
+        OWNED char *target = disk_link(at);
+        if (!target)
             return NULL;
         const char *in = target[0] == '/' ? NULL : make_format(m, "%s/", make_directory_of(m, at));
-        path = make_format(m, "%s%.*s%s", in, (int)n, target, path + strlen(at));
+        path = make_format(m, "%s%s%s", in, target, path + strlen(at));
     }
     return NULL;
 }

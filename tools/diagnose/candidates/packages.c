@@ -328,8 +328,8 @@ static struct entries releases_of_apt(struct making *m) {
     struct entries out = {NULL, 0};
 
     EACH_ENTRY(list, make_entries(m, lists)) {
-        struct heap_arena memory; /* a list may have megabytes */
-        heap_arena_begin(&memory);
+        /* A list may have megabytes. */
+        ENDED_BY(heap_arena_end) struct heap_arena memory = HEAP_ARENA(memory);
         char *rest = wc_str_ends(*list, "_Packages")
                          ? view_text((struct view){&memory.arena, m->view.files},
                                      make_format(m, "%s/%s", lists, *list))
@@ -339,7 +339,6 @@ static struct entries releases_of_apt(struct making *m) {
                 name = strchr(line, ' ') + 1;
             else if (wc_str_starts(line, "Version: ") && wc_str_starts(name, "libcudnn"))
                 make_add(m, &out, make_format(m, "%s %s", name, strchr(line, ' ') + 1));
-        heap_arena_end(&memory);
     }
     return out;
 }

@@ -6,7 +6,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "making.h"
 
@@ -453,14 +452,10 @@ static void link_in(struct making *m, const char *directory, const char *name) {
 
 /* The name without a number points to one of several majors there: Debian's alternatives. */
 static void turn_alternative(struct making *m, const struct wc_object *o) {
-    char target[PATH_MAX];
-    const ssize_t n = o->r.path ? readlink(o->r.path, target, sizeof(target)) : -1;
-    const char *directory = make_directory_of(m, o->r.path), *link;
+    const char *directory = make_directory_of(m, o->r.path);
+    OWNED char *link = directory ? disk_link(o->r.path) : NULL;
 
-    if (n <= 0 || n == (ssize_t)sizeof(target) || !o->r.real_path || !directory)
-        return;
-    link = make_format(m, "%.*s", (int)n, target);
-    if (!wc_str_starts(link, "/etc/alternatives/"))
+    if (!link || !o->r.real_path || !wc_str_starts(link, "/etc/alternatives/"))
         return;
     EACH_ENTRY(entry, make_entries(m, directory)) {
         const struct wc_name name = wc_name_read(*entry);
@@ -468,7 +463,7 @@ static void turn_alternative(struct making *m, const struct wc_object *o) {
             name.version.major != wc_name_read(o->r.real_path).version.major)
             make_one(m, (struct edit){.kind = EDIT_LINK,
                                       .name = wc_base_name(o->r.path),
-                                      .path = link,
+                                      .path = make_format(m, "%s", link),
                                       .target = make_format(m, "%s/%s", directory, *entry)});
     }
 }
