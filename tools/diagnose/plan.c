@@ -293,11 +293,8 @@ static const struct played *next_cure(const struct planning *p, const struct wc_
     const struct played *best = NULL;
 
     WC_EACH(x, p->played) {
-        bool again =
-            x->outcome.why != NULL || (n > 0 && taken[0] && judge_compare_left(x, taken[0]) > 0);
-        for (size_t k = 0; k < n; k++)
-            again = again || (taken[k] && is_same_way(&taken[k]->edits, &x->edits));
-        if (again)
+        if (x->outcome.why || (n > 0 && judge_compare_left(x, taken[0]) > 0) ||
+            WC_ANY(one, WC_ITEMS(taken, n), is_same_way(&(*one)->edits, &x->edits)))
             continue;
         const int left = best ? judge_compare_left(x, best) : -1;
         if ((left < 0 || (left == 0 && cost_of(x) < cost_of(best))) && !judge(p, x, f))

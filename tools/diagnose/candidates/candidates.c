@@ -27,20 +27,15 @@ static bool is_left_by_pip(const char *text) {
 }
 
 void candidates_add(struct candidates *c, const struct candidate *one) {
-    WC_EACH(e, *one) {
+    WC_EACH(e, *one)
         if (is_left_by_pip(e->target) ||
             (e->name && (e->name[0] == '~' || (e->kind == EDIT_SET && is_left_by_pip(e->value)))) ||
             (e->kind == EDIT_IMPORT_FIRST && is_left_by_pip(e->path)))
             return;
-    }
-    for (size_t i = 0; i < c->n; i++) {
-        bool same = c->p[i].n == one->n;
-        for (size_t k = 0; same && k < one->n; k++)
-            same = edit_is_same(&c->p[i].p[k], &one->p[k], false);
-        if (same)
-            return;
-    }
-    if (c->n < CANDIDATES_MOST)
+    const bool known =
+        WC_ANY(had, *c,
+               had->n == one->n && !WC_ANY(e, *one, !edit_is_same(e, &had->p[e - one->p], false)));
+    if (!known && c->n < CANDIDATES_MOST)
         *MUST_ADD(c->p, c->n) = *one;
 }
 
