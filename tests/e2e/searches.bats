@@ -173,6 +173,19 @@ size_t host_opens(void); size_t host_opens(void) { return dlopen("liba.so", RTLD
         "[\"$PWD/opener\",\"$PWD/two/libcudnn.so.9\"]"
 }
 
+@test "what is asked for only where it is there already is not searched for" {
+    build_library a "-Wl,--enable-new-dtags,-rpath,$PWD/one"
+    "${CC:-gcc}" -o asks -xc - -ldl -Wl,--enable-new-dtags,-rpath,"$PWD/two" <<'C'
+#include <dlfcn.h>
+int main(void) {
+    return !(dlopen("./liba.so", RTLD_NOW) && dlopen("libcudnn.so.9", RTLD_NOW | RTLD_NOLOAD));
+}
+C
+    observed ./asks
+    is "$(search_of libcudnn.so.9 .rule)" '"DT_RUNPATH"'
+    [[ "$(finding)" != *already-loaded-by-soname* ]]
+}
+
 @test "what answers to a name by its SONAME alone was found" {
     build_library a "-Wl,--enable-new-dtags,-rpath,$PWD/one"
     printf 'int nothing;' | cc_of asked
