@@ -205,9 +205,13 @@ static bool was_survived(const struct wc_stack *s, const struct wc_failure *f) {
 }
 
 const struct wc_searched *wc_search_in_vain(const struct wc_stack *s, const struct wc_failure *f) {
-    return WC_FIRST(search, s->searches,
-                    f->r.request != WC_NULL && search->r.request == f->r.request &&
-                        search->r.object == WC_NULL);
+    const struct wc_searched *last = NULL;
+
+    /* What is added behind the shim's looks through all that the file needs. */
+    WC_EACH(a, s->searches)
+        if (f->r.request != WC_NULL && a->r.request == f->r.request && a->r.object == WC_NULL)
+            last = a;
+    return last;
 }
 
 static const char *not_found_title(struct wc_case *c, const struct wc_failure *f,
@@ -399,7 +403,8 @@ void wc_find_dependency_missing(struct wc_diagnosis *d) {
                          ? not_found_title(c, f, missing)
                          : wc_format(c, "%s could not be loaded: %s needs %s, which was not found",
                                      wc_format_name(c, f->r.name),
-                                     searched && wc_name_is_cudnn(searched->r.caller)
+                                     searched && !wc_str_same(wc_base_name(searched->r.caller),
+                                                              wc_base_name(f->r.name))
                                          ? wc_format_name(c, searched->r.caller)
                                          : "it",
                                      wc_format_name(c, missing));

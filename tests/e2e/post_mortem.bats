@@ -333,6 +333,44 @@ END
     [[ $output == *"cuDNN 7.6"* && $output != *"[dependency-missing]"* ]]
 }
 
+@test "what is missing at the second step: who needs it, which CUDA is there, a dead link" {
+    mkdir gone toolkit
+    opens() { run -1 "$CMD" run --log log.jsonl -- "$PY" -c "import ctypes; ctypes.CDLL('$PWD/opened.so')"; }
+    library gone/libcudart.so.7.5 'int cudart;'
+    library toolkit/libcudart.so.8.0 'int cudart;'
+    library libmiddle.so 'int middle;' -Wl,--no-as-needed gone/libcudart.so.7.5
+    library opened.so 'int opened;' -Wl,--no-as-needed ./libmiddle.so -Wl,-rpath,"$PWD"
+    rm -r gone
+    LD_LIBRARY_PATH=$PWD/toolkit opens
+    output=$(tr -s ' \n' ' ' <<<"$output")
+    [[ $output == *"opened.so could not be loaded: libmiddle.so needs libcudart.so.7.5, which was not found"* ]]
+    [[ $output == *"that is for the CUDA that is installed, or rebuild it: it needs libcudart.so.7.5"* ]]
+    [[ $output == *"needed by $PWD/libmiddle.so"* ]]
+    # The same where the file itself needs it.
+    mkdir gone
+    library gone/libcudart.so.7.5 'int cudart;'
+    library opened.so 'int opened;' -Wl,--no-as-needed gone/libcudart.so.7.5
+    rm -r gone log.jsonl
+    LD_LIBRARY_PATH=$PWD/toolkit opens
+    [[ $(tr -s ' \n' ' ' <<<"$output") == *"opened.so could not be loaded: it needs libcudart.so.7.5"*"for the CUDA that is installed"* ]]
+    # Of the file itself the search is known, and is not looked for twice.
+    library opened.so 'int opened;' -Wl,--no-as-needed toolkit/libcudart.so.8.0 ./libmiddle.so -Wl,-rpath,"$PWD"
+    rm -r toolkit log.jsonl
+    opens
+    is "$(records search log.jsonl | jq -r .caller | sort)" "$PWD/opened.so"
+    # The needer finds a link that leads nowhere, and the file beside it.
+    make_standin 8.0.4 old
+    library libmiddle.so 'int middle;' -Wl,--no-as-needed old/libcudnn.so.8
+    mv old/libcudnn.so.8 old/libcudnn.so.8.0.4
+    rm log.jsonl
+    library opened.so 'int opened;' -Wl,--no-as-needed ./libmiddle.so -Wl,-rpath,"$PWD"
+    ln -s libcudnn.so.8.0.3 old/libcudnn.so.8
+    LD_LIBRARY_PATH=$PWD/old opens
+    [[ $output == *"error[bad-file]: opened.so needs libcudnn.so.8, which is a link that leads nowhere"* ]]
+    eval "$(fixes_of bad-file command log.jsonl | head -n 1)"
+    LD_LIBRARY_PATH=$PWD/old "$PY" -c "import ctypes; ctypes.CDLL('$PWD/opened.so')"
+}
+
 @test "a file of another machine, or cut short, that ends a process without cuDNN" {
     library other.so 'int one(void) { return 1; }'
     "$PY" - <<'END'

@@ -227,12 +227,15 @@ static bool is_of_other_build(const struct asked *a) {
 /* Something next to cuDNN was built for another CUDA. */
 static bool is_of_other_cuda(const struct asked *a) {
     const int32_t wants = wc_name_cuda(fact(a, WC_FACT_MISSING));
-    /* By what is in the process, else by the packages near it. */
+    /* By what is in the process, else by the packages near it, else by what was searched. */
     int32_t there = wc_cuda_of_dependencies(a->s);
 
     WC_EACH(p, a->s->packages)
         if (there < 0 && p->r.package)
             there = wc_cuda_in_package(p->r.package);
+    WC_EACH(file, a->s->files)
+        if (there < 0 && !file->r.fault)
+            there = wc_name_cuda(wc_base_name(file->r.path));
     return a->after != ADVICE_UNPLAYED && wants > 0 && there > 0 && wants != there &&
            wc_name_kind_of(fact(a, WC_FACT_ASKED_FOR)) == WC_NAME_OTHER;
 }

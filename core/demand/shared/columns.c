@@ -34,9 +34,7 @@ const struct wc_file_record *wc_file_like(const struct wc_stack *s, const struct
 
 /* The library that was not found. NULL: the loader had other words. */
 static const char *missing_of(const struct wc_failure *f) {
-    if (!f->needs && !wc_was_not_found(f))
-        return NULL;
-    return wc_missing_of(f) ? wc_missing_of(f) : f->said.file;
+    return f->needs || wc_was_not_found(f) ? wc_missing_of(f) ?: f->said.file : NULL;
 }
 
 bool wc_file_matters(const char *file) {
@@ -94,10 +92,8 @@ static enum wc_reason reason_of_file(const struct wc_stack *s, struct wc_failure
     }
     f->culprit = f->file ? f->file->path : name;
     f->refusal = f->said.system;
-    if (refused && !f->refusal)
-        return WC_REASON_BAD_FILE;
-    if (f->refusal || !f->file)
-        return f->refusal ? WC_REASON_SYSTEM : WC_REASON_UNKNOWN;
+    if (f->refusal || refused || !f->file)
+        return f->refusal ? WC_REASON_SYSTEM : refused ? WC_REASON_BAD_FILE : WC_REASON_UNKNOWN;
     switch (f->file->fault) {
     case WC_file_fault_UNKNOWN:
     case WC_file_fault_REPLACED:

@@ -218,13 +218,14 @@ void failed_requests_tell(const struct source *log, const struct wc_sink *to) {
         const struct wc_failure *f = &s->failures.p[i];
         const struct wc_failure_record asked = f->r;
         const size_t objects = g->n;
-        if (!wc_is_load(f) || !asked.name ||
-            (asked.text && (!f->needs || wc_name_kind_of(f->needs) != WC_NAME_OTHER)))
+        if (!wc_is_load(f) || !asked.name || (asked.text && !f->needs))
             continue;
+        const struct wc_searched *search = wc_search_in_vain(s, f);
+        const char *needer = search ? search->r.caller : NULL;
         const struct loaded *by = asked.caller ? loader_sim_open(g, asked.caller, NULL) : NULL;
         g->missing_from = g->missing.n;
         loader_sim_open(g, asked.name, by);
-        number += loader_sim_emit_reason(g, &t, &asked, number + 1);
+        number += loader_sim_emit_reason(g, &t, &asked, number + 1, needer);
         loader_sim_undo(g, objects);
     }
     end(&loading);

@@ -149,8 +149,9 @@ bool loader_sim_emit_some(struct loader_sim *g, struct loader_sim_emitter *t, bo
 bool loader_sim_emit_unbound(struct loader_sim *g, struct loader_sim_emitter *t,
                              const struct wc_failure_record *last);
 /* Why that request failed, the last since missing_from: what its file lacks, unless the log has the
- * loader's words, and the search for that; and the file, if it is a host, as an object of that
- * number that is not mapped. False: it does not exist, or lacks nothing. */
+ * loader's words, and the search for that, unless it is that of needer, which the log has; and the
+ * file, if it is a host, as an object of that number that is not mapped. False: it does not exist,
+ * or lacks nothing. */
 bool loader_sim_emit_reason(struct loader_sim *g, struct loader_sim_emitter *t,
-                            const struct wc_failure_record *f, int64_t number);
+                            const struct wc_failure_record *f, int64_t number, const char *needer);
 void loader_sim_emitter_end(struct loader_sim_emitter *t);

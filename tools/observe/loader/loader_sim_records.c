@@ -184,6 +184,23 @@ static void emit_dead_links(struct loader_sim *g, struct loader_sim_emitter *t, 
         emit_file(g, t, path, request, g->replay.rule[i], 0);
 }
 
+/* Of a library of CUDA's, in the directories that were searched. */
+static void emit_other_releases(struct loader_sim *g, struct loader_sim_emitter *t,
+                                const struct loader_sim_missing *m, int64_t request) {
+    const char *name = m->name, *path, *end = strstr(name, ".so.");
+    const char *root = g->library_cache->disk.root;
+    const bool is_of_cuda = wc_name_kind_of(name) == WC_NAME_CUDA_DEPENDENCY;
+
+    loader_sim_search(g, name, m->by);
+    for (size_t i = 0; end && is_of_cuda && (path = wc_replay_wanted(&g->replay, i, name)); i++) {
+        OWNED char *directory = must_format("%.*s", (int)wc_dir_length(path), path);
+        OWNED char *pattern = must_format("/%.*s.so.[0-9]*", (int)(end - name), name);
+        OWNED_GLOB glob_t others = glob_below(root, directory, pattern, 0);
+        for (size_t k = 0; k < others.gl_pathc; k++)
+            emit_file(g, t, others.gl_pathv[k] + strlen(root), request, g->replay.rule[i], 0);
+    }
+}
+
 /* The loader names the first library that another one lacks. */
 static bool is_behind(const struct loader_sim *g, const struct loader_sim_missing *m) {
     const struct loaded *opened = opened_for(g, m), *refused = refused_for(g, m);
@@ -411,20 +428,24 @@ bool loader_sim_emit_unbound(struct loader_sim *g, struct loader_sim_emitter *t,
 }
 
 bool loader_sim_emit_reason(struct loader_sim *g, struct loader_sim_emitter *t,
-                            const struct wc_failure_record *f, int64_t number) {
+                            const struct wc_failure_record *f, int64_t number, const char *needer) {
     const struct loader_sim_missing *m = NULL;
     struct wc_failure_record failure = *f;
 
     for (size_t i = g->missing_from; i < g->missing.n && !m; i++)
         if (g->missing.p[i].how == WC_operation_NEEDED && !g->missing.p[i].found &&
-            !g->missing.p[i].damaged)
+            !g->missing.p[i].damaged &&
+            (!f->text || wc_str_starts(f->text, g->missing.p[i].name))) /* "NAME: cannot open" */
             m = &g->missing.p[i];
     if (!m)
         return false;
     elf_reader_begin(&t->reader, &g->library_cache->disk);
     const struct loaded *root = root_of(m->by);
     struct wc_library l = root->about;
-    if (l.role == WC_role_HOST && library_identify(g->library_cache, root->library, &l)) {
+    /* Then the log has the file that was opened, and where what it needs itself was looked for. */
+    const bool by_shim = f->text && wc_name_kind_of(m->name) != WC_NAME_OTHER;
+    if (!by_shim && l.role == WC_role_HOST &&
+        library_identify(g->library_cache, root->library, &l)) {
         l.number = number;
         l.mapped = false;
         l.asked_name = f->name;
@@ -434,13 +455,18 @@ bool loader_sim_emit_reason(struct loader_sim *g, struct loader_sim_emitter *t,
         wc_emit_object(&t->to, &l, NULL);
         wc_emit_demands(&t->to, &l, &t->reader.reader);
     }
-    if (f->text)
+    if (f->text && !by_shim)
         return true;
-    OWNED char *words = loader_sim_not_found(m->name);
-    failure.text = words;
-    add_failure(t, failure);
-    emit_search(g, t, m->name, m->by, NULL, f->request, false);
-    wc_emit_packages_wanted(&t->to, &t->environments, &g->replay, m->name, &t->reader.reader);
+    if (!by_shim || !wc_str_same(needer, m->by->about.path)) {
+        OWNED char *words = loader_sim_not_found(m->name);
+        failure.text = words;
+        if (!f->text)
+            add_failure(t, failure);
+        emit_search(g, t, m->name, m->by, NULL, f->request, false);
+        emit_dead_links(g, t, m->name, f->request);
+        wc_emit_packages_wanted(&t->to, &t->environments, &g->replay, m->name, &t->reader.reader);
+    }
+    emit_other_releases(g, t, m, f->request);
     return true;
 }
 
