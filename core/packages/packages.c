@@ -56,9 +56,11 @@ static struct listed *add_file(struct looking *l, const char *path, size_t n) {
     char copy[RELATIVE];
     struct package *p = l->now;
     if (p->n == FILES || !wc_str_format(copy, sizeof copy, "%.*s", (int)n, path) ||
-        !(!l->of_cuda                           ? wc_name_is_cudnn(copy)
-          : wc_str_starts(p->of.name, "nvidia") ? wc_name_kind_of(copy) == WC_NAME_CUDA_DEPENDENCY
-                                                : wc_str_find(copy, ".so") != NULL))
+        !(!l->of_cuda ? wc_name_is_cudnn(copy)
+          : wc_str_starts(p->of.name, "nvidia")
+              ? wc_name_kind_of(copy) == WC_NAME_CUDA_DEPENDENCY
+              : wc_str_ends(copy, ".so") ||
+                    (wc_str_find(copy, ".so.") && wc_is_digit(path[n - 1]))))
         return NULL;
     struct listed *f = find_file(p, copy);
     size_t mark = l->r->memory.used;
@@ -123,8 +125,10 @@ static bool is_of_cudnn(void *kind, const char *name) {
 }
 
 static bool is_of_cuda(void *kind, const char *name) {
-    return (wc_str_starts(name, "nvidia_") && !is_of_cudnn(kind, name)) ||
-           wc_framework_of_package(name);
+    return *(enum wc_installation_kind *)kind == WC_installation_kind_CONDA
+               ? wc_conda_framework(name) != NULL
+               : (wc_str_starts(name, "nvidia_") && !is_of_cudnn(kind, name)) ||
+                     wc_framework_of_package(name);
 }
 
 /* With the libraries that their lists name: each() takes a piece of a list. */
@@ -149,15 +153,12 @@ static void add_all(struct looking *l, const char *path, bool with_dpkg) {
                               debian = WC_installation_kind_DEBIAN;
     struct wc_distribution *found = wc_arena_take(&l->r->memory.arena, PACKAGES * sizeof *found);
     const char *site = wc_distribution_site(l->r, path), *list[PACKAGES];
+    wc_distribution_fits *fits = l->of_cuda ? is_of_cuda : is_of_cudnn;
     if (!found)
         return;
-    size_t n = site ? wc_distributions_in(l->r, site, l->of_cuda ? is_of_cuda : is_of_cudnn, &wheel,
-                                          found, PACKAGES)
-                    : 0;
+    size_t n = site ? wc_distributions_in(l->r, site, fits, &wheel, found, PACKAGES) : 0;
     add_packages(l, wheel, found, n, "\n\r", line_of_list);
-    if (l->of_cuda)
-        return;
-    n = wc_conda_packages(l->r, path, false, is_of_cudnn, &conda, found, PACKAGES);
+    n = wc_conda_packages(l->r, path, false, fits, &conda, found, PACKAGES);
     add_packages(l, conda, found, n, ",{}[]\n", piece_of_conda);
     n = with_dpkg ? wc_debian_lists(l->r, is_of_cudnn, &debian, list, PACKAGES) : 0;
     for (size_t i = 0; i < n; i++)
@@ -244,7 +245,7 @@ static void emit_package(struct looking *l, const struct package *p, const struc
     const size_t folder = p->kind == WC_installation_kind_WHEEL ? wc_distribution_folder(file) : 0;
     l->foreign.n = 0;
     l->directory = first ? wc_reading_copy(l->r, first, wc_dir_length(first)) : NULL;
-    if (l->directory)
+    if (l->directory && !l->of_cuda) /* of these only what is missing is kept */
         l->r->files->list(l->r->files->ctx, l->directory, note_foreign, l);
     r->installation_kind = p->kind;
     r->package = p->of.name;

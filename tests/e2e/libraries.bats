@@ -218,6 +218,22 @@ replayed'
     [[ $(first dependency-missing "$PWD/conda/$module") != "install cudatoolkit"* ]]
 }
 
+@test "a part of the cuDNN that a framework's own package brings is gone: of conda's, of a wheel" { # dust3r#198
+    local in=lib/python3.8/site-packages/torch/lib
+    make_standin 8.5.0 "$PWD/conda/$in"
+    cp -r "conda/$in" "$site/engine"
+    mkdir conda/conda-meta
+    (cd conda && printf '%s\n' "$in"/*) |
+        jq -nR '{files: [inputs]}' >conda/conda-meta/pytorch-2.0.1-py3.8_cuda11.7_cudnn8.5.0_0.json
+    rm "conda/$in/libcudnn_cnn_infer.so.8"
+    is "$(first installation-incomplete "$PWD/conda/$in"/libcudnn{,_cnn_infer}.so.8)" 'reinstall pytorch 2.0.1'
+    is "$(fixes_of installation-incomplete checked log.jsonl)" replayed
+    package torch 1.13.1 engine/host engine/lib/libcudnn{,_{ops,cnn,adv}_{infer,train}}.so.8 </dev/null
+    rm "$site/engine/lib/libcudnn_cnn_infer.so.8"
+    is "$(first installation-incomplete "$site"/engine/lib/libcudnn{,_cnn_infer}.so.8)" 'reinstall torch 1.13.1'
+    is "$(fixes_of installation-incomplete checked log.jsonl)" replayed
+}
+
 @test "a Python fails, and its framework's package lacks libraries: told without any cuDNN; not where it works" {
     local capi=onnxruntime/capi
     library "$capi/libonnxruntime_providers_shared.so" <<<'int shared;'

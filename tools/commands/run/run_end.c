@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/demand/questions.h"
 #include "startup.h"
 #include "tools/commands/options.h"
 #include "tools/commands/probe/gpus.h"
@@ -234,6 +235,12 @@ static struct gate conclude_logs(struct run *run, const struct child_logs *logs,
     for (size_t i = 0; i < n; i++)
         report_make(&reports[i], logs->found[i]);
     tell_ends(run, reports, n, logs, outcome);
+    for (size_t i = 0; i < n; i++)
+        if (wc_failed_itself(&logs->found[i]->stack) ||
+            reports[i].conclusion.verdict == WC_verdict_ERRORS) {
+            own_packages_tell(logs->found[i], &(struct wc_sink){outcome_tell, logs->found[i]});
+            report_judge(&reports[i]);
+        }
     words_into_logs(&run->printed, logs->found, reports, n, run->quiet);
     for (size_t i = 0; i < n; i++) {
         gate_add(&answer, &reports[i]);
@@ -396,7 +403,6 @@ static struct gate conclude_unobserved(const struct run *run, struct wc_record *
         outcome_leave(&run->place, outcome, reason);
     if (!run->quiet)
         complain("%s", text);
-    /* What failed by itself and was seen may have printed why. */
     if (!run->quiet && !reason && !is_disabled() && status > 0 && status <= 128 &&
         !run->printed.were_read)
         print_format(stderr, "  next     %s\n", line);

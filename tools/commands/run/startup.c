@@ -218,7 +218,10 @@ void failed_requests_tell(const struct source *log, const struct wc_sink *to) {
         const struct wc_failure *f = &s->failures.p[i];
         const struct wc_failure_record asked = f->r;
         const size_t objects = g->n;
-        if (!wc_is_load(f) || !asked.name || (asked.text && !f->needs))
+        if (!wc_is_load(f) || !asked.name || (asked.text && !f->needs) ||
+            WC_ANY(before, WC_ITEMS(s->failures.p, i), /* 1,000 modules that lack the same */
+                   f->needs && wc_str_same(before->needs, f->needs) &&
+                       wc_name_kind_of(f->needs) != WC_NAME_OTHER))
             continue;
         const struct wc_searched *search = wc_search_in_vain(s, f);
         const char *needer = search ? search->r.caller : NULL;
@@ -229,6 +232,29 @@ void failed_requests_tell(const struct source *log, const struct wc_sink *to) {
         loader_sim_undo(g, objects);
     }
     end(&loading);
+}
+
+/* Other libraries are left out on purpose, too (slim images). */
+static void take_if_cudnn_lacks(void *to, struct wc_record *r) {
+    const struct wc_sink *sink = to;
+
+    if (WC_ANY(file, r->u.package.missing, wc_name_is_cudnn(*file)))
+        sink->add(sink->ctx, r);
+}
+
+void own_packages_tell(const struct source *log, const struct wc_sink *to) {
+    ENDED_BY(library_cache_end) struct library_cache cache;
+    const struct wc_sink those = {take_if_cudnn_lacks, (void *)to};
+    struct wc_environments told = {.cuda = true};
+    struct elf_reader reader;
+    struct stat facts;
+
+    library_cache_begin(&cache, NULL);
+    elf_reader_begin(&reader, &cache.disk);
+    WC_EACH(o, log->stack.objects) /* of another mount namespace it may be another file */
+        if (o->r.role == WC_role_FACADE && o->r.mapped && stat(o->r.path, &facts) == 0 &&
+            (int64_t)facts.st_ino == o->r.inode)
+            wc_emit_packages(&those, &told, wc_real_path_of(o), &reader.reader);
 }
 
 bool failed_requests_want_cudnn(const struct source *log) {

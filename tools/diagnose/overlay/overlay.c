@@ -98,7 +98,8 @@ bool overlay_is_sound(struct overlay *o, const char *path, struct wc_version rel
         return false;
     struct wc_version own = library_release(o->library_cache, path);
     own.build = release.build = -1;
-    return !wc_version_known(own) || wc_version_compare(own, release) == 0;
+    return !wc_version_known(own) || !wc_version_known(release) ||
+           wc_version_compare(own, release) == 0;
 }
 
 bool overlay_put_back(struct overlay *o, const char *package, const char *path,
@@ -106,6 +107,9 @@ bool overlay_put_back(struct overlay *o, const char *package, const char *path,
     struct wc_file_stat facts;
     const bool there = o->view.files->facts(o->view.files->ctx, path, &facts);
 
+    /* A framework's release is not that of the cuDNN that its package brings (dust3r#198). */
+    if (wc_name_is_cudnn(path) && *package && !wc_str_starts(package, "nvidia-cudnn-"))
+        release = WC_VERSION_NONE;
     if (!wc_kind_is_ours(wc_name_kind_of(path)) && there && (!size || facts.size == size))
         return true;
     return (there && size && facts.size == size && overlay_is_sound(o, path, release)) ||

@@ -498,7 +498,8 @@ bool overlay_reinstall(struct overlay *o, const struct edit *e) {
     if (w.kind == WHEELS && e->value && !wc_str_same(e->value, p.version))
         return overlay_fail(o, "another release of it counts as installed there");
     version = w.kind == DEBIAN ? e->value : p.version;
-    if (w.kind != WHEELS)
+    if (w.kind == DEBIAN ||
+        (w.kind == CONDA && wc_is_cudnn_package(WC_installation_kind_CONDA, e->name)))
         package = same_wheel(
             o, cuda_of(o, &w, e->name, w.kind == DEBIAN ? e->value : wc_base_name(p.record)));
     struct listed files = files_of(o, &w, &p);
