@@ -155,7 +155,7 @@ static void emit(struct wc_diagnosis *d, const struct wc_judgement *j) {
     c->r.title = wc_format(c, "%s got cuDNN %s, %s", wc_format_who(c, j->host),
                            wc_format_range(c, j->runtime.range), wc_format_demand(c, r, false));
     if (is_harmless(j) || j->by_pin_alone)
-        c->effect = WC_EFFECT_DOUBTED;
+        c->effect = wc_ended_well(d->s) ? WC_EFFECT_NONE : WC_EFFECT_DOUBTED;
     c->r.predicted = j->runtime.predicted && j->fit != WC_OTHER_MAJOR;
     if (j->own_would_fit)
         c->r.explained_by =

@@ -81,6 +81,9 @@ static void a_check_that_only_warns(void **state) {
         w.patch = v.patch - 1;
         assert_built(host[0], host[1], v, w, "runtime-too-old");
         assert_int_equal(the_scene.found.p[0].severity, WC_severity_WARNING);
+        add_outcome(&the_scene, 0, NULL); /* it went on to a good end */
+        assert_finds(&the_scene, "runtime-too-old");
+        assert_int_equal(the_scene.found.p[0].severity, WC_severity_NOTE);
         assert_built(host[0], host[1], v, other_minor(v, -1), "runtime-too-old");
         assert_int_equal(the_scene.found.p[0].severity, WC_severity_ERROR);
     }
