@@ -107,6 +107,18 @@ $differ"
     [[ $("$CMD" report logs) == *'standard error, line 1: "cuDNN is not available"'* ]]
 }
 
+@test "beside a warning, which need not be why it failed, its own words are told" {
+    make_standin --create-status 0 9.3.0 other
+    printf '%s\n' 'import ctypes, sys' "for d in '$BATS_FILE_TMPDIR/cudnn', '$PWD/other':" \
+        '    ctypes.CDLL(d + "/libcudnn.so.9")' 'print("cuDNN is not available", file=sys.stderr)' \
+        'sys.exit(int(sys.argv[1]))' >both.py
+    run -1 run_it -- "$PY" -S both.py 1
+    grep -q '^whichcudnn: warning\[two-copies-loaded\]' printed
+    is "$(grep -c '^  known    standard error, line 1: "cuDNN is not available"' printed)" 1
+    run -0 run_it -- "$PY" -S both.py 0
+    [[ $(<printed) != *"  known"* ]]
+}
+
 @test "not observed: the first message stands behind the reason" {
     run -1 run_it -- bash -c 'echo "Could not load library libcudnn_cnn_infer.so.8" >&2; exit 1'
     grep -q '^whichcudnn: not observed: .*; standard error, line 1: "Could not load library libcudnn_cnn' printed

@@ -357,6 +357,8 @@ static void write_text(const struct wc_stack *s, const struct wc_findings *f,
         break;
     default:
         out->text = out->finding->title ?: out->finding->id;
+        if (out->died && out->verdict == WC_verdict_WARNINGS) /* it need not be why */
+            out->known = s->outcome.printed;
     }
 }
 

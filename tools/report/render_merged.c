@@ -42,7 +42,6 @@ static void print_verdict(struct layout *l, const struct merged *m, size_t i,
     OWNED char *who = summary_who(m, row), *processes = who ? summary_processes(m, row) : NULL;
 
     render_verdict(l, row->report, view->before, who);
-    render_known(l, row->report);
     if (who && row->report->conclusion.verdict != WC_verdict_OK)
         layout_fact(l, row->n > 1 ? "processes" : "process", "%s", processes);
 }
@@ -55,6 +54,8 @@ void render_summary(struct layout *l, const struct merged *m, const struct summa
         const struct summary_row *row = &m->rows.p[i];
         render_copies(l, row->report, view->before, i > 0 ? row[-1].report : NULL);
         (row->finding ? print_finding : print_verdict)(l, m, i, view);
+        if (i == 0 || !row->finding)
+            render_known(l, row->report);
     }
     if (m->rows.n > told)
         layout_row(l, 0, 4, "%sand %zu more", view->before, m->rows.n - told);
@@ -74,10 +75,8 @@ char *render_summary_text(const struct merged *m, const struct summary_row *row)
                      f->title ?: f->id);
     else
         render_verdict_words(&l, row->report);
-    if (who && inside)
-        layout_words(&l, "in %s", who);
-    else if (who)
-        print_format(l.to, "; in %s", who);
+    if (who)
+        print_format(l.to, inside ? " in %s" : "; in %s", who);
     return sink_end(&sink);
 }
 
