@@ -2302,6 +2302,44 @@ null"
     is "$(finding expectation-not-met '.fix[0].command')" "\"export LD_LIBRARY_PATH=$PWD/good:$PWD/old\""
 }
 
+@test "a variable brings the parts of a cuDNN for another CUDA: it goes, and that facade is no way out" {
+    make_standin 9.8.0 own --probes graph=libcuda.so.1
+    make_standin 9.12.0 module --probes engines_precompiled=libcublasLt.so.13
+    make_standin --empty libcublas.so.12 own
+    echo 'int cudnnCreate(void **); int main(void) { void *h; return cudnnCreate(&h) ? 0 : 1; }' |
+        "${CC:-gcc}" -o host -x c - -x none -Wl,--no-as-needed own/libcudnn.so.9 own/libcublas.so.12 \
+            -Wl,--disable-new-dtags,-rpath,"$PWD/own"
+    LD_LIBRARY_PATH=$PWD/module run ! "$CMD" run --quiet --log logs -- sh -c './host; exit 1'
+    "$CMD" report --json logs >report.json || true
+    is "$(finding facade-and-parts-differ '.fix[0] | [.command, .checked]')" '["unset LD_LIBRARY_PATH","replayed"]'
+    is "$(finding facade-and-parts-differ '.rejected[] | select(.text | startswith("set LD_PRELOAD")) | .because')" \
+        '"it is built for another CUDA"'
+}
+
+@test "what a variable or a copy leads to: for the CUDA of the process, another, or with a part of another major" {
+    local of first
+    make_standin 9.1.0 old
+    make_standin 8.9.7 eight --probes ops_infer=libcublasLt.so.11
+    for of in 12 13; do
+        rm -rf good logs && mkdir logs
+        make_standin 9.8.0 good --probes engines_precompiled=libcublasLt.so.$of
+        cp eight/libcudnn_ops_infer.so.8 good
+        make_standin --empty libcudart.so.11.0 good
+        make_standin --empty libcublas.so.12 good
+        echo 'int cudnnCreate(void **); int main(void) { void *h; return cudnnCreate(&h) ? 0 : 1; }' |
+            "${CC:-gcc}" -o host -x c - -x none -Wl,--no-as-needed good/libcu{dart.so.11.0,dnn.so.9,blas.so.12} \
+                -Wl,--enable-new-dtags,-rpath,"$PWD/good"
+        WHICHCUDNN_EXPECT=9.8 LD_LIBRARY_PATH=$PWD/old "$CMD" run --quiet --log logs -- ./host || true
+        "$CMD" report --json logs >report.json || true
+        first=$(finding expectation-not-met '.fix[0] | [.command, .checked]')
+        if [ $of = 12 ]; then
+            is "$first" '["unset LD_LIBRARY_PATH","replayed"]'
+        else
+            [[ $first != *unset* && $first != *"/good/"* ]]
+        fi
+    done
+}
+
 @test "a host opens a part of its own cuDNN before the facade of another has opened any" {
     make_standin 8.5.0 system
     make_standin 8.9.2 own

@@ -418,6 +418,36 @@ static bool keeps_cuda(const struct case_of *c) {
            (!unnumbered || wc_cuda_of(unnumbered) == cuda);
 }
 
+/* What a variable selects, or is copied, does not show by what is loaded of it for which CUDA it
+ * is; its other parts name a library of a CUDA of which nothing is loaded. */
+static bool is_for_other_cuda(const struct case_of *c) {
+    const struct wc_object *had = wc_first_facade(c->before), *gets = wc_first_facade(c->then);
+    const struct edit *first = &c->c->p[0];
+    const char *path = gets ? wc_real_path_of(gets) : NULL;
+    const bool is_copy = first->kind == EDIT_COPY;
+    const bool is_other =
+        c->variables_alone && !wc_str_same(path, had ? wc_real_path_of(had) : NULL);
+    const size_t n = is_copy ? strlen(first->target) : path && is_other ? wc_dir_length(path) : 0;
+
+    if (!n || !gets || wc_cuda_of_dependencies(c->then) <= 0 ||
+        wc_cuda_of_set(c->then, gets).major > 0)
+        return false;
+    path = is_copy ? first->target : path;
+    EACH_ENTRY(name, entries_at(c->p, path, n)) {
+        const struct view v = {c->p->candidates.memory, NULL};
+        struct library_cache *cache = c->p->replay.library_cache;
+        struct library *l =
+            wc_name_kind_of(*name) == WC_NAME_PART &&
+                    wc_name_read(*name).version.major == wc_major_of(gets)
+                ? library_cache_get(cache, view_format(v, "%.*s/%s", (int)n, path, *name), NULL)
+                : NULL;
+        const int32_t cuda = l ? library_cuda_named(cache, l) : -1;
+        if (cuda > 0 && !WC_ANY(o, c->then->objects, wc_cuda_of(o) == cuda))
+            return true;
+    }
+    return false;
+}
+
 /* For which CUDA such an edit reinstalls cuDNN, without what it needs; -1: not known. */
 static int32_t cuda_anew(const struct edit *e) {
     const int32_t named = e->name ? wc_cuda_in_package(e->name) : -1;
@@ -535,6 +565,7 @@ static const struct {
     {loses_libraries, judge_later},
     {takes_older, "it takes an older facade than the host was built with"},
     {keeps_cuda, "it is made for the same CUDA"},
+    {is_for_other_cuda, "it is built for another CUDA"},
     {needs_the_same, "what it puts there needs the same that is missing"},
     {keeps_failed, "it keeps the release with which the process failed, or the older one"},
     {hides_builtins, "NVRTC would not find its builtins"},
@@ -624,7 +655,8 @@ void judge_weigh(const struct planning *p, struct played *x) {
         left.missed += wc_is_load(f) && wc_kind_is_ours(wc_name_kind_of(wc_missing_of(f))) &&
                        !wc_asked_by_cudnn(s, f);
     WC_EACH(f, o->of_end)
-        left.of_end += f->severity == WC_severity_ERROR && !asks(f, OF_CALLS);
+        left.of_end +=
+            f->severity == WC_severity_ERROR && !asks(f, OF_CALLS) && !asks(f, OF_DRIVER);
     WC_EACH(d, s->demands) { /* a newer release may work, and the next installation replaces it */
         const struct wc_object *facade = facade_of(s, d->r.host_path);
         left.pins += d->r.demand_kind == WC_demand_kind_REQUIRED && facade &&
