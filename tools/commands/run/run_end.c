@@ -280,7 +280,8 @@ static char *trouble_of_place(const struct log_place *place, uid_t user) {
         unlink(name);
     disk_as_self();
     if (error == EACCES && user != geteuid())
-        return must_format("user %u may not write in %s", (unsigned)user, place->directory);
+        return must_format("user %u may not write in %s; --log DIR/ names another place",
+                           (unsigned)user, place->directory);
     return error ? must_format("no log can be written in %s: %s", place->directory, strerror(error))
                  : NULL;
 }
