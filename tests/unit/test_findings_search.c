@@ -344,7 +344,7 @@ static void a_library_that_another_host_loaded_is_told(void **state) {
     assert_int_equal(r->severity, WC_severity_WARNING);
     assert_int_equal(r->host, second);
     assert_true(has_fact(r, "its own search finds", wheel));
-    assert_advised(s, r, "load-order", "load libtwo.so before");
+    assert_advised(s, r, "load-order", "load libtwo.so first");
     /* The host looked at the version, and the process failed. */
     add_outcome(s, 1, NULL);
     assert_finds(s, "already-loaded-by-soname");
@@ -401,7 +401,7 @@ static void a_host_that_refuses_it_is_told_first_with_the_order_of_loading(void 
     add_demand(s, &w);
     assert_finds(s, "runtime-too-old already-loaded-by-soname");
     assert_int_equal(s->found.p[1].severity, WC_severity_WARNING);
-    assert_advised(s, &s->found.p[0], "load-order", "load libtwo.so before");
+    assert_advised(s, &s->found.p[0], "load-order", "load libtwo.so first");
     assert_true(has_fact(&s->found.p[0], "its own search finds", wheel));
 }
 
