@@ -129,6 +129,34 @@ static void a_part_of_another_cuda_is_put_back(void **state) {
     }
 }
 
+/* What a .pth file opens at each start of Python stays in the process, whatever is reinstalled. */
+static void a_part_that_was_opened_by_its_path_is_opened_no_more(void **state) {
+    static const struct {
+        const char *name;
+        enum wc_installation_kind kind;
+        bool early;
+    } rows[] = {
+        {"/usr/local/cuda/lib64/libcudnn_graph.so.9", WC_installation_kind_CUDA_TOOLKIT, true},
+        {"/usr/local/cuda/lib64/libcudnn_graph.so.9", WC_installation_kind_WHEEL, false},
+        {"libcudnn_graph.so.9", WC_installation_kind_CUDA_TOOLKIT, false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct scene *s = new_scene();
+        const int64_t facade = add_facade(s, "/venv/cudnn", wc_version_of("9.1.0"), NOBODY);
+        add_part(s, "/usr/local/cuda/lib64", "graph", wc_version_of("9.19.0"), facade);
+        struct wc_object_record *o = &s->stack.objects.p[s->stack.objects.n - 1].r;
+        o->asked_name = rows[i].name;
+        o->asked_how = WC_operation_DLOPEN;
+        o->asked_by_object = NOBODY;
+        o->asked_by = "/usr/lib/python3.11/lib-dynload/_ctypes.so";
+        o->installation_kind = rows[i].kind;
+        const struct wc_finding_record f = {
+            .id = "facade-and-parts-differ", .host = NOBODY, .object = facade};
+        assert_int_equal(!!strstr(advised(&s->stack, &f).text, "remove what opens /usr/local"),
+                         rows[i].early);
+    }
+}
+
 static void a_build_for_gpus_is_named(void **state) {
     (void)state;
     static const struct {
@@ -409,6 +437,7 @@ int main(void) {
         cmocka_unit_test(an_older_release_is_said_alone),
         cmocka_unit_test(a_driver_is_to_be_had_in_several_ways),
         cmocka_unit_test(an_empty_driver_is_that_of_an_image),
+        cmocka_unit_test(a_part_that_was_opened_by_its_path_is_opened_no_more),
         cmocka_unit_test(a_build_for_gpus_is_named),
         cmocka_unit_test(two_owners_of_the_same_files_need_two_environments),
         cmocka_unit_test(a_release_of_the_host_takes_the_other_cudnn),
