@@ -321,6 +321,12 @@ export LD_LIBRARY_PATH=$PWD/image/${one%/*}"
     is "$(first symbol-version-not-found "$site/fast/lib/libfast.so")" 'install nvidia-cublas-cu12>=12.9, which fast 1.0 requires'
     package old 1.0 <<<'nvidia-cublas-cu12==12.4.5.8'
     [[ $(first symbol-version-not-found "$site/fast/lib/libfast.so") == *'into separate environments'* ]]
+    # Where nothing says which release has it, a newer one may: cupynumeric#1225.
+    rm -r "$site"/old-1.0.dist-info
+    package fast 1.0 fast/lib/libfast.so </dev/null
+    is "$(first symbol-version-not-found "$site/fast/lib/libfast.so")" 'install a release of the library that has cublasLtNew'
+    [[ $(fixes_of symbol-version-not-found command log.jsonl) == *install*"'nvidia-cublas-cu12>12.4.5.8,<13'" ]]
+    is "$(fixes_of symbol-version-not-found why log.jsonl)" 'which functions a newer nvidia-cublas-cu12 has is not known'
 }
 
 none_of_the_computer() {

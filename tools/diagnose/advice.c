@@ -409,24 +409,35 @@ bool beyond_host(struct wc_arena *memory, const struct wc_stack *s,
            (*out->value || !(wc_fact_value(f, WC_FACT_SHARED_WITH) || is_a(f, "part-missing")));
 }
 
-/* An older release of a cuDNN that was built for a newer system; false: no package has it. */
-static bool older_edit(struct wc_arena *memory, const struct wc_stack *s,
-                       const struct wc_finding_record *f, struct edit *out) {
+/* A newer release of the package that has the library in which a function is not; where nothing of
+ * a package is in the way, an older one of a cuDNN that was built for a newer system, and which of
+ * them, nothing says. false: no package has it. */
+static bool release_edit(struct wc_arena *memory, const struct wc_stack *s,
+                         const struct wc_finding_record *f, struct edit *out) {
     const char *refused = wc_fact_value(f, WC_FACT_REFUSED);
+    const char *library = wc_fact_path(f, WC_FACT_LIBRARY);
+    const struct wc_file *file =
+        library ? WC_FIRST(one, s->files, wc_str_same(one->r.path, library)) : NULL;
+    const struct wc_object looked_at = wc_file_as_object(file ? &file->r : NULL, library),
+                           *o = wc_stack_object(s, f->object) ?: &looked_at;
+    const bool is_newer =
+        is_package(o) && !wc_is_cudnn(o) && wc_fact_value(f, WC_FACT_WANTED_FUNCTION);
     const struct wc_package *p = WC_FIRST(
         one, s->packages,
         refused && one->r.installation_path &&
             wc_is_below(refused, one->r.installation_path, strlen(one->r.installation_path)));
-    const struct wc_version there =
-        p && p->r.package_version ? wc_version_of(p->r.package_version) : WC_VERSION_NONE;
+    const char *version = is_newer ? o->r.installation_version : p ? p->r.package_version : NULL;
+    const int32_t major = version ? wc_version_of(version).major : -1;
 
-    if (!is_a(f, "symbol-version-not-found") || !wc_version_known(there) || !p->r.package)
+    if (!is_a(f, "symbol-version-not-found") || major < 0 || !(is_newer || p->r.package))
         return false;
-    *out = (struct edit){.kind = EDIT_INSTALL,
-                         .name = p->r.package,
-                         .value =
-                             wc_arena_format(memory, ">=%d,<%s", there.major, p->r.package_version),
-                         .environment = p->r.prefix};
+    *out = is_newer ? (struct edit){.kind = EDIT_INSTALL,
+                                    .name = o->r.installation,
+                                    .value = wc_arena_format(memory, ">%s,<%d", version, major + 1),
+                                    .environment = site_with(memory, o) ?: o->r.installation_path}
+                    : (struct edit){.kind = EDIT_INSTALL,
+                                    .name = p->r.package,
+                                    .value = wc_arena_format(memory, ">=%d,<%s", major, version)};
     return true;
 }
 
@@ -472,7 +483,7 @@ bool beyond_edit(struct wc_arena *memory, const struct wc_stack *s,
         *out = (struct edit){.kind = EDIT_SYSTEM, .value = text};
         return true;
     case WC_ACTION_INSTALL:
-        return gpu_build_edit(memory, s, f, files, out) || older_edit(memory, s, f, out);
+        return gpu_build_edit(memory, s, f, files, out) || release_edit(memory, s, f, out);
     case WC_ACTION_REINSTALL:
         if (package)
             *out = (struct edit){.kind = EDIT_REINSTALL,

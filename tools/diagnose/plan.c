@@ -424,10 +424,12 @@ static void advise(struct planning *p, struct plan_of_finding *of,
         .text = advice.text,
         .checked = REPAIR_NOT_CHECKED,
         .why = wc_arena_string(memory, after == ADVICE_CONFLICT || !never ? why : never)};
-    if (p->user.files && said.n > 0 && said.p[0].kind == EDIT_REINSTALL) {
+    const bool is_newer = said.n > 0 && said.p[0].kind == EDIT_INSTALL && said.p[0].environment;
+    if (p->user.files && said.n > 0 && (is_newer || said.p[0].kind == EDIT_REINSTALL)) {
         r->command = command_of(memory, &r->edits, &p->user);
         if (advice.action == WC_ACTION_INSTALL)
-            r->why = format(p, "which files %s has is not known", said.p[0].name);
+            r->why = format(p, "which %s %s has is not known",
+                            is_newer ? "functions a newer" : "files", said.p[0].name);
     }
     add_other_host(p, of, f, false);
 }
