@@ -327,6 +327,18 @@ export LD_LIBRARY_PATH=$PWD/image/${one%/*}"
     is "$(first symbol-version-not-found "$site/fast/lib/libfast.so")" 'install a release of the library that has cublasLtNew'
     [[ $(fixes_of symbol-version-not-found command log.jsonl) == *install*"'nvidia-cublas-cu12>12.4.5.8,<13'" ]]
     is "$(fixes_of symbol-version-not-found why log.jsonl)" 'which functions a newer nvidia-cublas-cu12 has is not known'
+    # What else it would break is said; a library of another major that has that name no newer one brings.
+    package train 2.6.0 <<<'nvidia-cublas-cu12==12.4.5.8'
+    fixes symbol-version-not-found "$site/fast/lib/libfast.so" >/dev/null
+    [[ $(fixes_of symbol-version-not-found why log.jsonl) == 'train 2.6.0 requires ==12.4.5.8, and which'* ]]
+    package train 2.6.0 <<<'nvidia-cublas-cu12<12.5,>=12.4'
+    fixes symbol-version-not-found "$site/fast/lib/libfast.so" >/dev/null
+    [[ $(fixes_of symbol-version-not-found why log.jsonl) == 'train 2.6.0 requires <12.5,>=12.4, and which'* ]]
+    mv "$site"/nvidia/cublas/lib/libcublasLt.so.1{2,1}
+    ln -s libcublasLt.so.11 "$site/nvidia/cublas/lib/libcublasLt.so.12"
+    package nvidia-cublas-cu12 12.4.5.8 nvidia/cublas/lib/libcublasLt.so.11 </dev/null
+    fixes symbol-version-not-found "$site/fast/lib/libfast.so" >/dev/null
+    is "$(fixes_of symbol-version-not-found command log.jsonl)" null
 }
 
 none_of_the_computer() {

@@ -420,8 +420,11 @@ static bool release_edit(struct wc_arena *memory, const struct wc_stack *s,
         library ? WC_FIRST(one, s->files, wc_str_same(one->r.path, library)) : NULL;
     const struct wc_object looked_at = wc_file_as_object(file ? &file->r : NULL, library),
                            *o = wc_stack_object(s, f->object) ?: &looked_at;
-    const bool is_newer =
-        is_package(o) && !wc_is_cudnn(o) && wc_fact_value(f, WC_FACT_WANTED_FUNCTION);
+    const bool is_newer = is_package(o) && !wc_is_cudnn(o) &&
+                          !(refused && wc_name_is_cudnn(refused)) &&
+                          wc_fact_value(f, WC_FACT_WANTED_FUNCTION) &&
+                          wc_same_library(wc_base_name(wc_real_path_of(o)),
+                                          wc_fact_value(f, WC_FACT_WANTED_SYMBOL_VERSION), true);
     const struct wc_package *p = WC_FIRST(
         one, s->packages,
         refused && one->r.installation_path &&

@@ -431,6 +431,17 @@ static void advise(struct planning *p, struct plan_of_finding *of,
             r->why = format(p, "which %s %s has is not known",
                             is_newer ? "functions a newer" : "files", said.p[0].name);
     }
+    ENDED_BY(sites_end) struct sites sites = {.first = NULL};
+    const struct site *site =
+        r->command && is_newer ? site_of(&sites, p->user.files, said.p[0].environment) : NULL;
+    const struct wc_version newest = {wc_text_floor(said.p[0].value).major, 999, 999, -1};
+    const struct requirement *pin =
+        site ? WC_FIRST(q, site->requires,
+                        wheel_is_name(q->package, strlen(q->package), said.p[0].name) &&
+                            wc_text_accepts(q->spec, newest) != WC_YES)
+             : NULL;
+    if (pin)
+        r->why = wc_arena_format(memory, "%s requires %s, and %s", pin->by, pin->spec, r->why);
     add_other_host(p, of, f, false);
 }
 
