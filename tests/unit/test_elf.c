@@ -416,6 +416,15 @@ static void a_table_goes_on_in_the_next_segment(void **state) {
     }
 }
 
+static Elf64_Dyn *made_entry(int64_t tag) {
+    struct wc_elf_image e;
+    assert_int_equal(wc_elf_from_pieces(&e, made.bytes, made.n, NULL, NULL), WC_ELF_OK);
+    Elf64_Dyn *d = (Elf64_Dyn *)(void *)(made.bytes + e.load[1].offset);
+    while (d->d_tag != tag)
+        d++;
+    return d;
+}
+
 static void a_string_table_ends_at_its_last_nul(void **state) {
     (void)state;
     struct wc_elf_image e;
@@ -423,14 +432,48 @@ static void a_string_table_ends_at_its_last_nul(void **state) {
     assert_int_equal(wc_elf_from_pieces(&e, made.bytes, made.n, NULL, NULL), WC_ELF_OK);
     size_t last = e.strsz - strlen("/opt/lib") - 1;
     assert_string_equal(wc_elf_string(&e, last), "/opt/lib");
-    Elf64_Dyn *d = (Elf64_Dyn *)(void *)(made.bytes + e.load[1].offset);
-    while (d->d_tag != DT_STRSZ)
-        d++;
-    d->d_un.d_val--;
+    made_entry(DT_STRSZ)->d_un.d_val--;
     assert_int_equal(wc_elf_from_pieces(&e, made.bytes, made.n, NULL, NULL), WC_ELF_OK);
     assert_null(wc_elf_string(&e, last));
     assert_null(e.runpath);
     assert_string_equal(e.rpath, "$ORIGIN/../lib");
+}
+
+static void without_a_string_table_nothing_has_a_name(void **state) {
+    (void)state;
+    struct wc_elf_image e;
+    make(GNU);
+    made_entry(DT_STRTAB)->d_tag = DT_DEBUG;
+    assert_int_equal(wc_elf_from_pieces(&e, made.bytes, made.n, NULL, NULL), WC_ELF_OK);
+    assert_null(e.string_table);
+    assert_null(e.soname);
+}
+
+static void each_of_three_entries_binds_at_once(void **state) {
+    static const Elf64_Dyn entries[] = {{DT_FLAGS, {DF_BIND_NOW}},
+                                        {DT_FLAGS_1, {DF_1_NOW}},
+                                        {DT_BIND_NOW, {0}},
+                                        {DT_FLAGS, {DF_SYMBOLIC}},
+                                        {DT_FLAGS_1, {DF_1_PIE}}};
+    (void)state;
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
+        struct wc_elf_image e;
+        make(GNU);
+        *made_entry(DT_FLAGS) = entries[i];
+        assert_int_equal(wc_elf_from_pieces(&e, made.bytes, made.n, NULL, NULL), WC_ELF_OK);
+        assert_int_equal(e.bind_now, i < 3);
+    }
+}
+
+static void without_versions_the_name_of_the_file_is_one(void **state) {
+    (void)state;
+    struct wc_elf_image e;
+    Elf64_Verdef *base;
+    make(GNU);
+    assert_int_equal(wc_elf_from_pieces(&e, made.bytes, made.n, NULL, NULL), WC_ELF_OK);
+    base = (Elf64_Verdef *)(void *)(made.bytes + e.verdef);
+    base->vd_next = 0;
+    assert_string_equal(wc_elf_defined_symbol_version(&e), "libmade.so.1");
 }
 
 static void a_note_ends_with_its_segment(void **state) {
@@ -698,6 +741,9 @@ int main(void) {
         cmocka_unit_test(an_empty_segment_is_no_damage),
         cmocka_unit_test(a_table_goes_on_in_the_next_segment),
         cmocka_unit_test(a_string_table_ends_at_its_last_nul),
+        cmocka_unit_test(without_a_string_table_nothing_has_a_name),
+        cmocka_unit_test(each_of_three_entries_binds_at_once),
+        cmocka_unit_test(without_versions_the_name_of_the_file_is_one),
         cmocka_unit_test(a_note_ends_with_its_segment),
         cmocka_unit_test(a_file_cut_anywhere_is_refused),
         cmocka_unit_test(what_cannot_be_read_is_not_there),

@@ -306,6 +306,10 @@ static void conda_has_names_and_sizes(void **state) {
         elf_file("/conda/lib/libcudnn.so.9.1.0");
         assert_string_equal(told[0].changed, "lib/libcudnn.so.9.1.0");
     }
+    tree_write(&tree, "/conda/conda-meta/cudnn-9.1.0.70-h1_0.json",
+               "{\"files\":[\"lib/libcudnn.so.9\",\"lib/libcudnn.so.9.1.0\"]}");
+    elf_file("/conda/lib/libcudnn.so.9.1.0");
+    assert_int_equal(told[0].files, 2);
 }
 
 static void dpkg_has_names(void **state) {

@@ -591,6 +591,13 @@ static void too_little_room_gives_no_line(void **state) {
     assert_int_equal(wc_record_write(&r, out, 32), 0);
     for (size_t i = 32; i < sizeof(out); i++)
         assert_int_equal(out[i], GUARD);
+    /* The least line needs its own length and no more. */
+    wc_record_begin(&r, WC_KIND_unobserved);
+    r.u.unobserved.what = "\x01\x01";
+    size_t cap = 32, n;
+    while (!(n = wc_record_write(&r, out, cap)) && cap < sizeof(out))
+        cap++;
+    assert_int_equal(n, cap);
 }
 
 int main(void) {

@@ -68,6 +68,22 @@ static void a_list_is_not_read_behind_its_bound(void **state) {
     munmap(memory, (PAGES + 1) * PAGE);
 }
 
+/* The loader ignores an empty variable or DT_RUNPATH. An empty element is the working directory. */
+static void an_empty_list_has_no_element(void **state) {
+    static char scratch[WC_SEARCH_SCRATCH];
+    static const char *const lists[] = {"", "/a", "/a:"};
+    const struct wc_search_object caller = {.path = "/caller", .runpath = ""};
+    struct wc_search_context context = {.files = &files};
+    (void)state;
+    for (unsigned elements = 0; elements < 3; elements++) {
+        unsigned count = 0;
+        context.library_path = lists[elements];
+        assert_false(
+            wc_search(&context, &caller, "name", scratch, sizeof scratch, count_directory, &count));
+        assert_int_equal(count, elements);
+    }
+}
+
 static bool take_piece(void *ctx, const char *piece) {
     (void)ctx, (void)piece;
     return true;
@@ -223,6 +239,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_element_of_the_list_brought_it_or_none),
         cmocka_unit_test(a_list_is_not_read_behind_its_bound),
+        cmocka_unit_test(an_empty_list_has_no_element),
         cmocka_unit_test(a_file_without_end_is_read_to_a_bound),
         cmocka_unit_test(directories_are_printable),
         cmocka_unit_test(each_directory_of_the_loader_has_its_number),

@@ -552,6 +552,24 @@ static void lists_are_bounded(void **state) {
     assert_true(wc_stack_apply(s, &r));
 }
 
+static void texts_are_bounded(void **state) {
+    enum { LENGTH = WC_STACK_TEXTS_MOST / WC_STACK_MOST - 1 }; /* with its NUL its share */
+    struct wc_stack *s = &((struct model *)*state)->s;
+    char name[LENGTH + 1];
+    struct wc_record r;
+
+    wc_record_begin(&r, WC_KIND_call);
+    r.u.call.function = name;
+    for (int i = 0; i < WC_STACK_MOST; i++) {
+        snprintf(name, sizeof(name), "%0*d", LENGTH, i);
+        assert_true(wc_stack_apply(s, &r));
+    }
+    wc_record_begin(&r, WC_KIND_unobserved);
+    r.u.unobserved.what = "one more";
+    assert_false(wc_stack_apply(s, &r));
+    assert_int_equal(s->dropped, 1);
+}
+
 /* ---- same installation ---- */
 
 static void same_installation_by_path_else_directory(void **state) {
@@ -785,6 +803,7 @@ int main(void) {
         cmocka_unit_test(a_failed_replacement_leaves_the_old),
         TEST(a_function_without_memory_is_counted),
         TEST(lists_are_bounded),
+        TEST(texts_are_bounded),
         cmocka_unit_test(same_installation_by_path_else_directory),
         cmocka_unit_test(fingerprint_leaves_out_place_and_order),
         cmocka_unit_test(fingerprint_sees_versions_and_parts),
