@@ -361,6 +361,13 @@ static void a_false_link_is_to_be_removed(void **state) {
     (void)state;
     struct scene *s = new_scene();
     int64_t host = add_host(s, "/opt/app/libhost.so");
+    add_variable(s, "LD_LIBRARY_PATH=x");
+    add_named(s, WC_role_FACADE, "libcudnn.so.8", "x/libcudnn.so.8", "/usr/lib/libcuda.so.515",
+              "libcuda.so.1", host);
+    assert_finds(s, "wrong-name search-path-suspect");
+    assert_advised(s, &s->found.p[0], "check", "whichcudnn explain"); /* x may be anywhere */
+    s = new_scene();
+    host = add_host(s, "/opt/app/libhost.so");
     add_variable(s, "LD_LIBRARY_PATH=/x");
     add_named(s, WC_role_FACADE, "libcudnn.so.8", "/x/libcudnn.so.8", "/usr/lib/libcuda.so.515",
               "libcuda.so.1", host);

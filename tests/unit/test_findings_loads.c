@@ -487,9 +487,11 @@ static void a_facade_that_lacks_its_own_need(void **state) {
     r.u.search.request = s->requests;
     r.u.search.name = "libz.so.1";
     r.u.search.caller = "/opt/cudnn/libcudnn.so.9";
+    r.u.search.searched = (struct wc_strings){(const char *[]){"default directory /lib/"}, 1};
     apply(s, &r);
     assert_finds(s, "dependency-missing");
     assert_true(has_fact(&s->found.p[0], "needed by", "/opt/cudnn/libcudnn.so.9"));
+    assert_true(has_fact(&s->found.p[0], "searched", "default directory /lib/"));
 }
 
 /* cuDNN 9 goes through all names: the one that was there tells why it was of no use. */

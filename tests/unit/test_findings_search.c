@@ -412,6 +412,11 @@ static void where_the_loader_looked_is_told_and_where_a_copy_is(void **state) {
     struct scene *s = new_scene();
     int64_t host = add_host(s, "/opt/app/libhost.so");
     add_variable(s, "LD_LIBRARY_PATH=/opt/none");
+    ++s->requests;
+    add_search(s, &(struct sought){.name = "libother.so",
+                                   .by = host,
+                                   .object = NOBODY,
+                                   .searched = {"path /opt/other/ (not there)"}});
     add_failure(s, host, NULL, "libcudnn.so.9", not_found(s, "libcudnn.so.9"));
     struct sought f = {
         .name = "libcudnn.so.9",
@@ -421,6 +426,7 @@ static void where_the_loader_looked_is_told_and_where_a_copy_is(void **state) {
     int64_t search = add_search(s, &f);
     assert_finds(s, "library-not-found search-path-suspect");
     assert_true(has_fact(&s->found.p[0], "searched", "LD_LIBRARY_PATH /opt/none/ (not there)"));
+    assert_false(has_fact(&s->found.p[0], "searched", "path /opt/other/ (not there)"));
     assert_advised(s, &s->found.p[0], "install",
                    "contains libcudnn.so.9 where the host looks for it");
     assert_true(has_fact(&s->found.p[1], "no such directory", "/opt/none"));

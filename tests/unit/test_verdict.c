@@ -203,6 +203,21 @@ static void ok_says_what_for_whom(void **state) {
     assert_true(c.limits & WC_LIMIT(HOST_UNKNOWN));
 }
 
+/* A lock keeps no paths. */
+static void without_a_path_no_directory_is_said(void **state) {
+    (void)state;
+    const struct wc_outside runs = {.end = WC_END_RUNS};
+    struct scene *s = new_scene();
+    struct file facade = {.role = WC_role_FACADE,
+                          .soname = "libcudnn.so.9",
+                          .version = version_of(9, 4, 0),
+                          .installation = "nvidia-cudnn-cu12",
+                          .kind = WC_installation_kind_WHEEL,
+                          .asked_by = add_host(s, "/opt/app/libhost.so")};
+    add_file(s, &facade);
+    assert_string_equal(conclude(s, &runs).text, "cuDNN 9.4.0 (nvidia-cudnn-cu12) for libhost.so");
+}
+
 static void unexplained_says_what_is_known(void **state) {
     (void)state;
     struct drawn d = {.end = KILLED, .cudnn = true, .fault = LOOKUP};
@@ -409,6 +424,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_combination),
         cmocka_unit_test(ok_says_what_for_whom),
+        cmocka_unit_test(without_a_path_no_directory_is_said),
         cmocka_unit_test(unexplained_says_what_is_known),
         cmocka_unit_test(a_load_that_was_refused_last),
         cmocka_unit_test(parts_without_a_facade),
