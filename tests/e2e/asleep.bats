@@ -165,6 +165,8 @@ titled() {
     done
     as_bare ./comes-and-goes 50 "${files[@]}"
     [ -z "$(ls "$logs")" ]
+    as_bare ./opens only: only:./plain.so # the program itself
+    [ -z "$(ls "$logs")" ]
     as_bare ./comes-and-goes 50 "${files[@]}" ./host-now.so
     is "$(records object "$(the_log "$logs")" | jq -r 'select(.role == "facade").mapped' | head -n 1)" true
 }

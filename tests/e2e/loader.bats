@@ -28,6 +28,11 @@ setup() { enter_programs; }
     fails_without loader-s-lock all_watched ./restless 200
 }
 
+@test "a host that another thread's dl* call notices first is told with the request that opened it" {
+    as_bare ./restless 200
+    is "$(records object "$(the_log "$logs")" | jq -r 'select(.role == "host" and .mapped and .request == null).path')" ''
+}
+
 @test "a resolver that runs in the middle of a host's relocation makes a dl* call" {
     fails_without look-at-pages all_watched ./opens ./host-now.so ./host-asks.so
 }

@@ -91,6 +91,9 @@ blind_but_well() {
     cp "$SHIM" libwhichcudnn-again.so
     between ./libwhichcudnn-again.so '' as_bare ./storm 8 40 ./now-%d.so
     between ./libwhichcudnn-again.so '' as_bare ./looks-up ./libcudnn.so.9
+    for file in "$logs"/*; do # each has seen the library when the request for it ends
+        is "$(records object "$file" | jq 'select(.role == "facade" and .mapped).request')" 1
+    done
     between ./libwhichcudnn-again.so '' as_bare ./calls-lazy threads
     for file in "$BATS_TEST_TMPDIR"/logs/*; do
         validate_log "$file"

@@ -348,6 +348,24 @@ print(any(sys.argv[1] in line and "r-x" in line for line in open("/proc/self/map
     no_log
 }
 
+@test "unobserved: what is in a library that is cut short and loads; the gap is told" {
+    mkdir set
+    # The end of the table is cut off. Nothing reads it, and without .bss the loader clears nothing there.
+    library "$cudnn" -nostartfiles -Wl,-soname,libcudnn.so.9 <<'END'
+int table[1 << 15] = {1};
+int cudnnCreate(void **handle) {
+    return table[0];
+}
+END
+    for cut in 0 50000; do
+        truncate -s "-$cut" "$cudnn"
+        as_bare 0 "$PY" -c 'import ctypes, sys; print(ctypes.CDLL(sys.argv[1]).cudnnCreate(None))' "$cudnn"
+        is "$(unobserved_ones)" "${gap:-}"
+        gap='what is in a library: it is damaged'
+        rm logs/*
+    done
+}
+
 @test "unobserved: a version, an installation and a demand that nothing reveals are null" {
     restless
     calls_cudnnSetStream host
