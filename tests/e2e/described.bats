@@ -153,6 +153,14 @@ int main(void) { return dlopen("libcudnn_early.so.9", RTLD_NOW) != 0; }' >early.
         "[\"$PWD/host\",$(needs_of host)]"
 }
 
+@test "a library under another name is seen at start in a directory of cuDNN's name" {
+    site=$PWD/venv/lib/python3.12/site-packages/nvidia/cudnn/lib
+    mkdir -p "$site"
+    cp set/libcudnn.so.9 "$site/libother.so"
+    SHIM="$SHIM $site/libother.so" observed /bin/true
+    is "$(told object '.role == "facade"' '[.path, .asked_how]')" "[\"$site/libother.so\",\"preload\"]"
+}
+
 # A request that was answered is over: what comes later belongs to whoever brings it.
 @test "a library that comes back with another one belongs to that" {
     cat >again.c <<'C'
