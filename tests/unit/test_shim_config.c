@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the user set: variables as values, out of the constructor's environment or the kernel. */
+#include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,6 +47,23 @@ static void each_variable_has_its_effect(void **state) {
     assert_true(config.whole_arguments);
     assert_int_equal(config.run_pid, 4711);
     assert_true(config.off);
+}
+
+/* As the kernel starts a set-user-ID program: the auxiliary vector lies behind the environment. */
+static void with_other_rights_it_is_off(void **state) {
+    static struct {
+        const char *envp[2];
+        Elf64_auxv_t vector[3];
+        char text[sizeof "HOME=/"];
+    } stack = {.envp = {stack.text},
+               .vector = {{AT_PAGESZ, {4096}}, {AT_SECURE, {1}}, {AT_NULL, {0}}},
+               .text = "HOME=/"};
+    (void)state;
+    load(stack.envp);
+    assert_true(config.loaded && config.secure && config.off);
+    stack.vector[1].a_un.a_val = 0;
+    load(stack.envp);
+    assert_false(config.secure || config.off);
 }
 
 static void other_values_are_the_default(void **state) {
@@ -210,6 +228,7 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_set_is_the_default),
         cmocka_unit_test(each_variable_has_its_effect),
+        cmocka_unit_test(with_other_rights_it_is_off),
         cmocka_unit_test(other_values_are_the_default),
         cmocka_unit_test(the_first_load_counts),
         cmocka_unit_test(what_is_changed_later_does_not_count),

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -16,6 +17,7 @@
 
 #include "shim/config.h"
 #include "shim/log.h"
+#include "shim/readable.h"
 #include "shim/rescan.h"
 #include "shim/state.h"
 #include "shim/thread.h"
@@ -146,9 +148,23 @@ static void threads_settle_at_once(void **state) {
     dlclose(last);
 }
 
+/* An object may protect its own headers between two looks. */
+static void the_next_look_asks_again_what_is_readable(void **state) {
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *p = mmap(NULL, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    (void)state;
+    assert_true(p != MAP_FAILED);
+    assert_true(readable_asked(p, page));
+    assert_int_equal(mprotect(p, page, PROT_NONE), 0);
+    rescan(rescan_note_open);
+    assert_false(readable_asked(p, page));
+    munmap(p, page);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(threads_settle_at_once, enter, leave_place),
+        cmocka_unit_test(the_next_look_asks_again_what_is_readable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
