@@ -119,8 +119,8 @@ C
     gcc replaces.c -o replaces -Wl,-rpath,"$PWD/set" -ldl
     cp set/libcudnn.so.9 set/new
     observed ./replaces
-    is "$(told file '.fault == "replaced since it was loaded"' '[.path, .request != null, .content]')" \
-        "[\"$PWD/set/libcudnn.so.9\",true,\"another file than the mapped file\"]"
+    is "$(told file '.fault == "replaced since it was loaded"' '[.path, .size, .request != null, .content]')" \
+        "[\"$PWD/set/libcudnn.so.9\",$(stat -c %s set/libcudnn.so.9),true,\"another file than the mapped file\"]"
 }
 
 # The library's destructor runs after that of the shim, which was loaded in front of it.

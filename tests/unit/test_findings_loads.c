@@ -696,6 +696,24 @@ static void a_refusal_that_is_not_among_parts_is_another_finding(void **state) {
     assert_string_equal(the_scene.found.p[0].title, "libcudnn.so.9 could not load its ops part");
 }
 
+/* cuDNN does not call dlerror: the file was there, and the reason is not known. */
+static void a_part_that_was_there_was_refused(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct wc_version v = draw_release(9);
+    int64_t facade = add_facade(s, "/opt/cudnn", v, add_host(s, "/opt/app/host"));
+    struct looked_at l = {.path = "/opt/cudnn/libcudnn_ops.so.9", .soname = "libcudnn_ops.so.9"};
+    add_failed_part(s, facade, "ops", v, 2);
+    add_looked_at(s, &l);
+    add_failure(s, facade, NULL, "libcudnn_ops.so.9", NULL);
+    add_failure(s, facade, NULL, "libcudnn_ops.so", NULL);
+    assert_finds(s, "part-missing");
+    assert_string_equal(s->found.p[0].title, "libcudnn.so.9 could not load its ops part");
+    assert_true(has_fact(&s->found.p[0], "found", l.path));
+    assert_true(has_fact(&s->found.p[0], "mind",
+                         "cuDNN did not ask for the loader's reason; LD_DEBUG=files prints it"));
+}
+
 /* One that is gone, or of another major, is no part of the set. */
 static void what_does_not_belong_does_not_differ(void **state) {
     (void)state;
@@ -948,6 +966,7 @@ int main(void) {
         cmocka_unit_test(what_is_unknown_does_not_differ),
         cmocka_unit_test(a_part_that_the_loader_refused_differs),
         cmocka_unit_test(a_refusal_that_is_not_among_parts_is_another_finding),
+        cmocka_unit_test(a_part_that_was_there_was_refused),
         cmocka_unit_test(what_does_not_belong_does_not_differ),
         cmocka_unit_test(three_fields_make_a_release),
         cmocka_unit_test(a_claim_counts_only_across_installations),
