@@ -174,6 +174,24 @@ static void other_sources_of_the_major(void **state) {
     }
 }
 
+static void a_name_that_cudnn_opened_is_a_source_too(void **state) {
+    (void)state;
+    struct majors m = draw_majors();
+    struct scene *s = new_scene();
+    int64_t host = add_host(s, "/opt/app/libhost.so");
+    struct file lt = {.role = WC_role_CUDA_DEPENDENCY,
+                      .part = "cublasLt",
+                      .path = print(s, "/opt/a/libcublasLt.so.%d", m.cuda),
+                      .asked_by = add_facade(s, "/opt/cudnn", draw_release(9), host),
+                      .how = WC_operation_DLOPEN,
+                      .unmapped = true};
+    add_file(s, &lt);
+    add_cuda_dependency(s, "cudart", m.other, "/opt/b", WC_installation_kind_DIRECTORY, host);
+    assert_finds(s, "cuda-major-differs");
+    const struct wc_finding_record *r = &s->found.p[0];
+    assert_string_equal(r->facts.p[fact_index(r, "made for")].source, "names it asked for");
+}
+
 /* Two hosts, each with its own: what one of them brought says nothing about the other's cuDNN. */
 static void cuda_dependencies_of_another_host_say_nothing(void **state) {
     (void)state;
@@ -766,6 +784,7 @@ int main(void) {
         cmocka_unit_test(cudnn_for_another_cuda_than_its_host),
         cmocka_unit_test(its_own_cuda_dependencies_are_asked_for_in_vain),
         cmocka_unit_test(other_sources_of_the_major),
+        cmocka_unit_test(a_name_that_cudnn_opened_is_a_source_too),
         cmocka_unit_test(cuda_dependencies_of_another_host_say_nothing),
         cmocka_unit_test(cudnn_finds_no_cublas),
         cmocka_unit_test(a_compiler_that_is_missing_warns_until_a_call_fails),
