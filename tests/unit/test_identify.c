@@ -234,6 +234,17 @@ static void calls_that_disagree_tell_nothing(void **state) {
     facade_with(code, n, "%s.%d.%d.%d");
     identify("/opt/lib/libcudnn.so.9", true, true);
     assert_version("unknown", WC_version_source_UNKNOWN);
+    /* One patch that is pushed twice is one, another one is not known to be of the call. */
+    for (unsigned char patch = 1; patch < 3; patch++) {
+        memset(code, 0x90, sizeof code);
+        n = name_call_x86_64(code, (const int[]){9, 4, 1}, 0);
+        code[n] = 0x6a;
+        code[n + 1] = patch;
+        facade_with(code, n + 2, "%s.%d.%d.%d");
+        identify("/opt/lib/libcudnn.so.9", true, true);
+        assert_version(patch == 1 ? "9.4.1" : "unknown",
+                       patch == 1 ? WC_version_source_ASKED_NAMES : WC_version_source_UNKNOWN);
+    }
     /* An argument of another major is no part of such a call. */
     memset(code, 0x90, sizeof code);
     n = name_call_x86_64(code, (const int[]){8, 4, 1}, 0);
