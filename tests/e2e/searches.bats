@@ -237,6 +237,14 @@ C
     is "$(fixes_of library-not-found command "$log" | head -n 1)" "export LD_LIBRARY_PATH=$PWD/cuda/lib64:$PWD/empty"
 }
 
+@test "what the cuDNN of a library that was opened needs and does not find: by whom it was searched" {
+    build_library a "-Wl,-rpath,$PWD/one"
+    patchelf --add-needed libcublasLt.so.9 one/libcudnn.so.9
+    build_opener
+    observed ./opener ./liba.so
+    is "$(search_of libcublasLt.so.9 '[.caller, .takes]')" "[\"$PWD/one/libcudnn.so.9\",null]"
+}
+
 @test "who asks in vain: what its package requires is what is to be installed" {
     local site=$PWD/lib/python3.12/site-packages
     of_python .
