@@ -269,6 +269,20 @@ static void a_ring_of_stubs_is_left(void **state) {
     assert_finds(s, "runtime-too-old");
 }
 
+/* The page in front of a path of a log may not be readable. */
+static void a_relative_path_is_not_read_before_its_beginning(void **state) {
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *p = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    (void)state;
+    assert_true(p != MAP_FAILED);
+    assert_int_equal(mprotect(p, page, PROT_NONE), 0);
+    strcpy(p + page, "stubs/libcuda.so.1");
+    wc_lies_in_a(p + page, "stubs");
+    strcpy(p + page, "a/stubs/libcuda.so.1");
+    assert_true(wc_lies_in_a(p + page, "stubs"));
+    munmap(p, 2 * page);
+}
+
 static void what_finds_no_place_is_counted(void **state) {
     struct wc_case c = {.facts = 0};
     (void)state;
@@ -285,6 +299,7 @@ int main(void) {
         cmocka_unit_test(many_findings_are_cut_and_counted),
         cmocka_unit_test(harmful_names_stay_out_of_titles),
         cmocka_unit_test(a_ring_of_stubs_is_left),
+        cmocka_unit_test(a_relative_path_is_not_read_before_its_beginning),
         cmocka_unit_test(what_finds_no_place_is_counted),
     };
     seed_from_environment();

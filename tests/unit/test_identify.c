@@ -485,6 +485,30 @@ static void the_likelier_owner_leaves_the_other_in_the_list(void **state) {
     assert_string_equal(id.installation, "nvidia-extras");
 }
 
+static bool list_the_owner_behind_long_names(void *ctx, const char *dir,
+                                             bool (*each)(void *, const char *), void *arg) {
+    char name[256];
+    (void)ctx, (void)dir;
+    snprintf(name, sizeof name, "nvidia_%0230d-1.0.dist-info", 0);
+    for (int i = 0; i < 23; i++)
+        if (!each(arg, name))
+            return true;
+    return each(arg, "nvidia_cudnn_cu12-9.1.0.70.dist-info");
+}
+
+/* Names that fill the memory of the search hide no shorter one. */
+static void an_owner_is_found_behind_names_that_find_no_room(void **state) {
+    char path[2600] = "";
+    (void)state;
+    while (strlen(path) < 2300)
+        snprintf(path + strlen(path), sizeof path - strlen(path), "/%0200d", 0);
+    strcat(path, "/site-packages/nvidia/cudnn/lib/libcudnn.so.9");
+    tree.files.list = list_the_owner_behind_long_names;
+    identify(path, false, true);
+    assert_int_equal(id.installation_kind, WC_installation_kind_WHEEL);
+    assert_string_equal(id.installation, "nvidia-cudnn-cu12");
+}
+
 /* Directories below nvidia/ are of several wheels, each of which has its own. */
 static void without_a_record_the_name_of_the_folder_decides(void **state) {
     (void)state;
@@ -973,6 +997,7 @@ int main(void) {
         WITH_TREE(a_file_put_over_a_wheels_own_is_not_believed),
         WITH_TREE(of_two_wheels_the_one_with_the_right_size_owns),
         WITH_TREE(the_likelier_owner_leaves_the_other_in_the_list),
+        WITH_TREE(an_owner_is_found_behind_names_that_find_no_room),
         WITH_TREE(without_a_record_the_name_of_the_folder_decides),
         WITH_TREE(a_long_record_is_read_to_its_end),
         WITH_TREE(a_line_is_found_wherever_a_piece_ends),

@@ -510,6 +510,28 @@ static void long_facts_are_cut_and_counted(void **state) {
     free_line(l);
 }
 
+static void the_texts_of_a_fact_share_its_room(void **state) {
+    char *text = test_malloc(LONG + 1);
+    struct wc_fact fact = {text, text, text};
+    struct line *l = new_line();
+    struct wc_record r;
+    const char *name, *value, *source;
+    (void)state;
+
+    memset(text, 'x', LONG);
+    text[LONG] = '\0';
+    wc_record_begin(&r, WC_KIND_finding);
+    r.u.finding.facts = (struct wc_facts){.p = &fact, .n = 1};
+    write_record(&r, WC_RECORD_MAX, l);
+    assert_int_equal(json_unpack(l->json, "{s:[{s:s,s:s,s:s}]}", "facts", "name", &name, "value",
+                                 &value, "source", &source),
+                     0);
+    assert_int_equal(strlen(name), strlen(value));
+    assert_int_equal(strlen(name), strlen(source));
+    free_line(l);
+    test_free(text);
+}
+
 static void one_long_element_leaves_room_for_others(void **state) {
     char *text = test_malloc(LONG + 1);
     const char *list[3] = {text, "SECOND=2", "THIRD=3"};
@@ -620,6 +642,7 @@ int main(void) {
         cmocka_unit_test(a_character_is_never_split),
         cmocka_unit_test(a_long_list_gives_before_a_short_text),
         cmocka_unit_test(long_facts_are_cut_and_counted),
+        cmocka_unit_test(the_texts_of_a_fact_share_its_room),
         cmocka_unit_test(one_long_element_leaves_room_for_others),
         cmocka_unit_test(what_the_caller_left_out_is_counted_too),
         cmocka_unit_test(every_kind_fits_into_the_least_room),
