@@ -119,7 +119,7 @@ const struct wc_object *wc_mapped_as(const struct wc_stack *s, const char *name)
 bool wc_lies_in_a(const char *path, const char *name) {
     size_t n = path ? wc_dir_length(path) : 0, length = wc_str_length(name);
 
-    return n > length + 1 && path[n - length - 1] == '/' &&
+    return n > length && path[n - length - 1] == '/' &&
            wc_mem_compare(path + n - length, name, length) == 0;
 }
 
