@@ -142,7 +142,6 @@ static bool is_harmless(const struct wc_judgement *j) {
 
     if (!wc_version_known(built) && wc_spec_pins(r->spec, &pin))
         built = pin;
-    built.build = -1;
     return wc_rule_only_warns(wc_rule_for(r)) && wc_version_known(built) &&
            wc_rule_check(WC_RULE_NVIDIA, built, j->runtime.range.low) == WC_FITS &&
            wc_rule_check(WC_RULE_NVIDIA, built, j->runtime.range.high) == WC_FITS;

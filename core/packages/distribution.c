@@ -104,7 +104,6 @@ bool wc_distribution_take(struct wc_distribution *out, const char *site, const c
     out->site = site;
     out->info = info;
     out->relative = relative;
-    out->changed = false;
     wc_distribution_normalise(info, (size_t)(dash - info), out->name, sizeof out->name);
     for (char *p = out->name; *p; p++)
         if (*p == '_')

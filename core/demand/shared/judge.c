@@ -80,7 +80,6 @@ static enum wc_fit by_metadata(const struct wc_demand_record *r, struct wc_range
     if ((r->demand_kind == WC_demand_kind_REQUIRED || !wc_version_known(built)) &&
         !wc_spec_pins(r->spec, &built))
         built = WC_VERSION_NONE;
-    built.build = -1;
     if (!wc_version_known(range.low))
         return WC_FIT_UNKNOWN;
     if (wc_version_known(built))
