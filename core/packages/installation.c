@@ -51,7 +51,7 @@ static bool begins(const char *name, const char *prefix) {
 
 bool wc_is_cudnn_package(enum wc_installation_kind kind, const char *name) {
     return WC_ANY(package, WC_ROWS(cudnn_packages),
-                  kind == package->kind && begins(name, package->prefix));
+                  name && kind == package->kind && begins(name, package->prefix));
 }
 
 /* ---- a wheel, or a framework's own copy in one ---- */

@@ -978,6 +978,14 @@ static void a_ceiling_holds_for_all_its_patches(void **state) {
     assert_true(wc_version_in_bounds(&none, (struct wc_version){9, 5, 0, -1}));
 }
 
+/* A package record need not name it. */
+static void no_package_is_of_cudnn_without_a_name(void **state) {
+    (void)state;
+    assert_true(wc_is_cudnn_package(WC_installation_kind_WHEEL, "nvidia-cudnn-cu12"));
+    assert_false(wc_is_cudnn_package(WC_installation_kind_CONDA, "nvidia-cudnn-cu12"));
+    assert_false(wc_is_cudnn_package(WC_installation_kind_WHEEL, NULL));
+}
+
 int main(void) {
     seed_draws();
     const struct CMUnitTest tests[] = {
@@ -1020,6 +1028,7 @@ int main(void) {
         WITH_TREE(other_files_have_no_cudnn_version),
         WITH_TREE(a_file_system_that_fails_at_any_call_is_survived),
         WITH_TREE(long_paths_and_many_packages_fit),
+        cmocka_unit_test(no_package_is_of_cudnn_without_a_name),
         cmocka_unit_test(a_ceiling_holds_for_all_its_patches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
