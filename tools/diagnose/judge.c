@@ -423,25 +423,24 @@ static bool keeps_cuda(const struct case_of *c) {
 static bool is_for_other_cuda(const struct case_of *c) {
     const struct wc_object *had = wc_first_facade(c->before), *gets = wc_first_facade(c->then);
     const struct edit *first = &c->c->p[0];
+    struct wc_arena *memory = c->p->candidates.memory;
     const char *path = gets ? wc_real_path_of(gets) : NULL;
-    const bool is_copy = first->kind == EDIT_COPY;
-    const bool is_other =
-        c->variables_alone && !wc_str_same(path, had ? wc_real_path_of(had) : NULL);
-    const size_t n = is_copy ? strlen(first->target) : path && is_other ? wc_dir_length(path) : 0;
+    const char *directory =
+        first->kind == EDIT_COPY ? first->target
+        : c->variables_alone && !wc_str_same(path, had ? wc_real_path_of(had) : NULL)
+            ? view_directory((struct view){memory, NULL}, path ?: "")
+            : NULL;
 
-    if (!n || !gets || wc_cuda_of_dependencies(c->then) <= 0 ||
+    if (!directory || !gets || wc_cuda_of_dependencies(c->then) <= 0 ||
         wc_cuda_of_set(c->then, gets).major > 0)
         return false;
-    path = is_copy ? first->target : path;
-    EACH_ENTRY(name, entries_at(c->p, path, n)) {
-        const struct view v = {c->p->candidates.memory, NULL};
-        struct library_cache *cache = c->p->replay.library_cache;
-        struct library *l =
-            wc_name_kind_of(*name) == WC_NAME_PART &&
-                    wc_name_read(*name).version.major == wc_major_of(gets)
-                ? library_cache_get(cache, view_format(v, "%.*s/%s", (int)n, path, *name), NULL)
-                : NULL;
-        const int32_t cuda = l ? library_cuda_named(cache, l) : -1;
+    EACH_ENTRY(name, entries_at(c->p, directory, strlen(directory))) {
+        const struct wc_name part = wc_name_read(*name);
+        const char *file = wc_arena_format(memory, "%s/%s", directory, *name);
+        struct library *l = part.kind == WC_NAME_PART && part.version.major == wc_major_of(gets)
+                                ? library_cache_get(c->p->replay.library_cache, file, NULL)
+                                : NULL;
+        const int32_t cuda = l ? library_cuda_named(c->p->replay.library_cache, l) : -1;
         if (cuda > 0 && !WC_ANY(o, c->then->objects, wc_cuda_of(o) == cuda))
             return true;
     }
