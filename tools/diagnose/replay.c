@@ -88,7 +88,7 @@ static void find_requests(struct replay *r) {
     const struct wc_stack *s = &source->stack;
 
     WC_EACH(q, source->requests)
-        if (q->r.flags == WC_NULL || !(q->r.flags & RTLD_NOLOAD)) /* which searches for nothing */
+        if (!(q->r.flags & RTLD_NOLOAD)) /* which searches for nothing; not known: WC_NULL */
             add_request(r, q->r.operation, q->seq, q->r.request, q->r.name, q->r.caller);
     WC_EACH(f, s->failures)
         add_request(r, f->r.operation, f->seq, f->r.request, f->r.name, f->r.caller);
