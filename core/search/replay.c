@@ -73,12 +73,11 @@ const char *wc_replay_passed(const struct wc_replay *r, size_t i) {
 }
 
 const char *wc_replay_wanted(struct wc_replay *r, size_t i, const char *name) {
-    const char *directory = i < r->searched_count ? r->directory[i] : NULL;
-    if (!directory)
-        return NULL;
-    const char *slash = wc_str_ends(directory, "/") ? "" : "/";
-    return wc_str_format(r->room, sizeof r->room, "%s%s%s", directory, slash, name) ? r->room
-                                                                                    : NULL;
+    const char *in = i < r->searched_count ? r->directory[i] : NULL;
+    return in && wc_str_format(r->room, sizeof r->room, "%s%s%s", in,
+                               wc_str_ends(in, "/") ? "" : "/", name)
+               ? r->room
+               : NULL;
 }
 
 bool wc_replay_takes(const struct wc_replay *r, const char *path, uint64_t device, uint64_t inode) {
@@ -129,17 +128,18 @@ void wc_replay_root(struct wc_replay *r, const char *variable) {
     take_variable(r, r->cuda, 2, "CUDA_PATH=", variable);
 }
 
+/* Where lib64 is not a link, NVIDIA's wheels go to lib all the same: they count as pure. */
 void wc_replay_site(struct wc_replay *r, const char *path) {
-    static const char *const names[] = {"/site-packages/", "/dist-packages/"};
-    WC_EACH_ROW(name, names) {
-        const char *at = wc_str_find(path, *name);
-        size_t n = at ? (size_t)(at - path) + wc_str_length(*name) : 0, i = 0;
-        while (n && i < WC_REPLAY_SITES && r->site[i] &&
-               (wc_str_length(r->site[i]) != n || wc_mem_compare(r->site[i], path, n) != 0))
-            i++;
-        if (n && i < WC_REPLAY_SITES && !r->site[i])
-            r->site[i] = wc_arena_string_n(&r->memory.arena, path, n);
-    }
+    const char *at = wc_str_find(path, "/site-packages/") ?: wc_str_find(path, "/dist-packages/");
+    const char *lib = wc_str_find(path, "/lib64/python");
+    struct wc_arena *a = &r->memory.arena;
+    size_t n = at ? (size_t)(at - path) + 15 : 0, i = 0;
+    const char *site = n ? wc_arena_string_n(a, path, n) : NULL;
+    while (site && i < WC_REPLAY_SITES && r->site[i] && !wc_str_same(r->site[i], site))
+        i++;
+    r->site[i] = i < WC_REPLAY_SITES ? site ?: r->site[i] : NULL;
+    if (lib && lib < at)
+        wc_replay_site(r, wc_arena_format(a, "%.*s/lib%s", (int)(lib - path), path, lib + 6) ?: "");
 }
 
 void wc_replay_copy(struct wc_replay *r, const char *path) {

@@ -1594,6 +1594,19 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
     run -0 "${as[@]}" ./host version
 }
 
+@test "a framework in lib64 whose wheels, which are pure, went to lib: the variable leads there" { # YanWenKun/ComfyUI-Docker#56
+    wheel 8.9.2 26
+    local pure=$site
+    site=$PWD/venv/lib64/python3.12/site-packages
+    engine '==8.9.2.26' "$pure/nvidia/cudnn/lib" "-Wl,-rpath,\$ORIGIN/../nvidia/cudnn/lib"
+    observed
+    is "$(jq -r '.findings[0].id' report.json)" library-not-found
+    is "$(jq -r '.findings[0].fix[0] | "\(.command), \(.checked)"' report.json)" \
+        "export LD_LIBRARY_PATH=$pure/nvidia/cudnn/lib, replayed"
+    observed LD_LIBRARY_PATH="$pure/nvidia/cudnn/lib"
+    is "$(jq '.findings | length' report.json)" 0
+}
+
 @test "what pip left when it was interrupted is not searched: the package is installed" {
     wheel 8.9.2 26
     engine '>=8.8,<9'
