@@ -19,7 +19,7 @@ struct signs {
     const char *unreached;            /* why no GPU can be reached here; NULL: not known */
     bool by_host, by_cudnn;           /* the requester */
     bool gpu_wanted;                  /* a call was made that needs a GPU */
-    bool gpu_had;                     /* one did well */
+    bool gpu_had;                     /* one returned something else than NOT_INITIALIZED */
 };
 
 static const char *unreached(const struct wc_stack *s) {
@@ -63,8 +63,9 @@ static struct signs signs_of(const struct wc_stack *s) {
     WC_EACH(call, s->calls) {
         bool wants = wc_wants_gpu(call->r.function);
         signs.gpu_wanted = signs.gpu_wanted || wants;
-        signs.gpu_had = signs.gpu_had || (wants && call->r.status == 0);
-        if (!signs.call && wc_sort_of_call(s, &call->r) == WC_STATUS_NOT_INITIALIZED)
+        const bool refused = wc_sort_of_call(s, &call->r) == WC_STATUS_NOT_INITIALIZED;
+        signs.gpu_had = signs.gpu_had || (wants && call->r.status != WC_NULL && !refused);
+        if (!signs.call && refused)
             signs.call = call;
     }
     return signs;
