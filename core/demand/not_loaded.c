@@ -257,7 +257,7 @@ static bool has_its_major(const struct wc_stack *s, const struct wc_failure *f) 
 
     return asked.kind == WC_NAME_FACADE && asked.version.minor >= 0 &&
            WC_ANY(o, s->objects,
-                  o->r.role == WC_role_FACADE && o->r.mapped && !wc_came_after(o, f) &&
+                  o->r.role == WC_role_FACADE && o->r.mapped &&
                       wc_major_of(o) == asked.version.major);
 }
 
@@ -319,7 +319,9 @@ static void report_not_found(struct wc_diagnosis *d, const struct wc_failure *f,
 }
 
 bool wc_is_probe(const struct wc_stack *s, const struct wc_failure *f) {
-    return !wc_failed_itself(s) && (has_its_major(s, f) || (s->has_outcome && has_another(s, f)));
+    if (wc_failed_itself(s))
+        return f->fate != WC_FATE_LAST && has_its_major(s, f);
+    return has_its_major(s, f) || (s->has_outcome && has_another(s, f));
 }
 
 void wc_find_library_not_found(struct wc_diagnosis *d) {
