@@ -539,6 +539,15 @@ static bool hides_builtins(const struct case_of *c) {
     return false;
 }
 
+/* How much of the address space another copy takes, and what is loaded behind it, no file says. */
+static bool lacks_room(const struct case_of *c) {
+    const char *refused =
+        is_a(c->f, "refused-by-system") ? wc_fact_value(c->f, WC_FACT_FILE) : NULL;
+
+    return WC_ANY(file, c->s->files,
+                  file->r.fault == WC_file_fault_NO_ROOM && wc_str_same(file->r.path, refused));
+}
+
 const char judge_remains[] = "the finding remains";
 const char judge_lost[] = "a library that is found now would not be found";
 const char judge_new[] = "another finding of this severity appears";
@@ -568,6 +577,7 @@ static const struct {
     {needs_the_same, "what it puts there needs the same that is missing"},
     {keeps_failed, "it keeps the release with which the process failed, or the older one"},
     {hides_builtins, "NVRTC would not find its builtins"},
+    {lacks_room, "the limit of address space stays"},
 };
 
 const char *judge(const struct planning *p, const struct played *x,

@@ -24,13 +24,17 @@ def static_tls_is_full(w, reached):
 @case("A95-a-limit-on-address-space-and-the-facade", "facade")
 @case("A96-a-limit-on-address-space-and-a-part", "graph")
 @case("A193-a-limit-on-address-space-and-what-the-program-is-linked-with", "facade", "program")
-def the_address_space_is_limited(w, which, reached="opened"):
+@case("A207-a-limit-on-address-space-and-another-copy", "facade", "opened", True)
+def the_address_space_is_limited(w, which, reached="opened", copied=False):
     """A batch system limits the address space (ulimit -v) to what the job is to use of memory; the
-    libraries of CUDA map far more than they touch."""
+    libraries of CUDA map far more than they touch. Whether another copy takes less no file says."""
     release = w.release("9.1", "9.20")
+    if copied:
+        w.environment["CUDA_HOME"] = w.toolkit(release).parent
     lib = w.wheel(release, options=["--wants", f"{which}=room"])
     damaged = lib / release.file(which)
-    host = w.host("torch", release, linked=reached == "program", search=[lib], tag="rpath")
+    host = w.host("torch", release, linked=reached == "program", search=[lib],
+                  tag="runpath" if copied else "rpath")
     host.does(*([f"open:{release.soname}"] if reached == "opened" else []), "version", "create")
     if reached == "program":
         w.program = w.start(linked_to=host)
