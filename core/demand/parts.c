@@ -151,8 +151,7 @@ static void lookups(struct wc_case *c, const struct wc_object *facade) {
 /* ---- the findings ---- */
 
 static const char *format_part(struct wc_case *c, const struct wc_object *o) {
-    return wc_format(c, "%s %s", o->r.part ? wc_format_name(c, o->r.part) : "?",
-                     wc_format_own(c, o));
+    return wc_format(c, "%s %s", wc_format_name(c, o->r.part), wc_format_own(c, o));
 }
 
 /* What runs together was seen to compute, no call failed, and the process ended well (JAX with the
@@ -255,8 +254,7 @@ static void other_installation(struct wc_diagnosis *d, const struct wc_object *f
     const char *directory = wc_directory_of(c, set.foreign);
     c->r.title = wc_format(c, "%s runs with part %s of another installation, in %s",
                            wc_format_name(c, wc_name_of(facade)),
-                           set.foreign->r.part ? wc_format_name(c, set.foreign->r.part) : "?",
-                           directory ? directory : "?");
+                           wc_format_name(c, set.foreign->r.part), directory ?: "?");
     matrix(c, &set);
     wc_case_end(c);
 }

@@ -49,24 +49,17 @@ const char *wc_format_version(struct wc_case *c, struct wc_version v) {
 
 /* What is in a sentence is printed by every reader of a log: no control characters, whatever
  * it was made of. */
-static const char *harmless(struct wc_case *c, const char *title) {
+static const char *harmless(struct wc_case *c, const char *text, size_t most) {
     char buffer[TEXT_MOST];
     struct wc_text t;
 
-    wc_text_begin(&t, buffer, sizeof buffer);
-    wc_text_add_shown(&t, title);
-    return wc_str_same(t.p, title) ? title : keep(c, &t);
+    wc_text_begin(&t, buffer, most);
+    wc_text_add_shown(&t, text);
+    return wc_str_same(t.p, text) ? text : keep(c, &t);
 }
 
 const char *wc_format_name(struct wc_case *c, const char *path) {
-    char buffer[NAME_MOST];
-    struct wc_text t;
-
-    if (!path || !*wc_base_name(path))
-        return "?";
-    wc_text_begin(&t, buffer, sizeof buffer);
-    wc_text_add_shown(&t, wc_base_name(path));
-    return keep(c, &t);
+    return path && *wc_base_name(path) ? harmless(c, wc_base_name(path), NAME_MOST) : "?";
 }
 
 const char *wc_format_list(struct wc_case *c, const char *const *names, size_t n) {
@@ -131,7 +124,7 @@ void wc_case_end(struct wc_case *c) {
                                                wc_format(c, "%jd", c->more), NULL};
     }
     c->r.severity = severities[c->d->kind->severity][c->effect];
-    c->r.title = harmless(c, c->r.title);
+    c->r.title = harmless(c, c->r.title, TEXT_MOST);
     if (c->d->s->replayed) { /* nothing is mapped yet: what the replay of its loading has */
         c->r.predicted = c->r.predicted || !c->on_disk;
         for (size_t i = 0; i < c->facts; i++)
@@ -143,7 +136,7 @@ void wc_case_end(struct wc_case *c) {
     c->r.facts.n = c->facts;
     if (!out->p)
         out->p = wc_arena_take(c->d->scratch, WC_FINDINGS_MOST * sizeof *out->p);
-    if (c->lost || !c->r.title || !out->p || out->n == WC_FINDINGS_MOST)
+    if (c->lost || !out->p || out->n == WC_FINDINGS_MOST)
         out->lost++;
     else
         out->p[out->n++] = c->r;
