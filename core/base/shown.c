@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "shown.h"
 
-#include "whichcudnn/record.h"
-
 #define REPLACEMENT "\xEF\xBF\xBD" /* U+FFFD */
 #define GAP "..."
 #define GAP_LENGTH (sizeof(GAP) - 1)
@@ -52,13 +50,6 @@ void wc_json_add(struct wc_json *j, const char *s, size_t n) {
 
 void wc_json_add_text(struct wc_json *j, const char *s) {
     wc_json_add(j, s, wc_str_length(s));
-}
-
-void wc_json_add_int(struct wc_json *j, int64_t v) {
-    char digits[24];
-
-    wc_str_format(digits, sizeof digits, "%jd", v);
-    wc_json_add_text(j, v == WC_NULL ? "null" : digits);
 }
 
 /* A backslash, a letter and at least so many hexadecimal digits. Returns bytes. */

@@ -45,8 +45,6 @@ struct wc_json {
 
 void wc_json_add(struct wc_json *j, const char *s, size_t n);
 void wc_json_add_text(struct wc_json *j, const char *s); /* as it is, unquoted */
-/* WC_NULL is null. */
-void wc_json_add_int(struct wc_json *j, int64_t v);
 /* Quoted; NULL is null. At most `most` bytes stand between the quotes: the rest is left out from a
  * whole character on, and counted in cut. */
 void wc_json_add_string(struct wc_json *j, const char *s, size_t most);

@@ -156,6 +156,7 @@ static void add_list(struct wc_json *j, const void *list, bool of_facts, size_t 
 }
 
 static void add_body(struct wc_json *j, const struct wc_record *r, size_t most) {
+    char digits[24];
     size_t n;
     const struct wc_field *fields = wc_kind_fields(r->kind, &n);
 
@@ -171,10 +172,11 @@ static void add_body(struct wc_json *j, const struct wc_record *r, size_t most) 
             wc_json_add_string(j, *(const char *const *)value, most);
             break;
         case WC_FIELD_INT:
-            wc_json_add_int(j, *(const int64_t *)value);
+            wc_str_format(digits, sizeof digits, "%jd", *(const int64_t *)value);
+            wc_json_add_text(j, digits);
             break;
         case WC_FIELD_BOOL:
-            wc_json_add_text(j, *(const bool *)value ? "true" : "false");
+            wc_json_add_text(j, "true"); /* false is empty */
             break;
         case WC_FIELD_ENUM:
             wc_json_add_string(j, wc_enum_word(fields[i].enumeration, enum_at(value)), UNLIMITED);
