@@ -66,7 +66,7 @@ static bool put_line(struct wc_record *r) {
 }
 
 static void emit_first(const struct wc_sink *to, struct wc_process *process) {
-    process->parent_log = wc_str_or_null(parent_log);
+    process->r.parent_log = wc_str_or_null(parent_log);
     wc_emit_process(to, process);
     process_emit_machine(to);
 }
@@ -85,7 +85,7 @@ static bool emit_loss(void) {
     if (may_come || !has_first)
         process_describe(&process);
     if (may_come)
-        log_create(process.node, self_pid(), process.start_ticks);
+        log_create(process.r.node, self_pid(), process.r.start_ticks);
     if (!log_path()[0])
         return false;
     if (!has_first)
@@ -183,7 +183,7 @@ void journal_open(void) {
     __atomic_store_n(&open_for, opened_by, __ATOMIC_RELAXED);
     struct wc_process process;
     process_describe(&process);
-    log_create(process.node, self_pid(), process.start_ticks);
+    log_create(process.r.node, self_pid(), process.r.start_ticks);
     journal_stack();
     lost = lost_in_all = 0;
     wc_mem_set(left_out, 0, sizeof left_out);

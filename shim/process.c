@@ -43,21 +43,21 @@ void process_describe(struct wc_process *out) {
     char *end = (char *)wc_str_find_char(parent_name, '\n');
     if (end)
         *end = 0;
-    *out = (struct wc_process){.node = wc_str_or_null(kernel()->nodename),
-                               .parent_pid = parent < 0 ? WC_NULL : parent,
-                               .parent_name = wc_str_or_null(parent_name),
-                               .start_ticks = is_read ? wc_start_ticks(text) : WC_NULL,
-                               .forked = is_read && wc_is_forked(text),
-                               .executable = executable(),
+    *out = (struct wc_process){.r.node = wc_str_or_null(kernel()->nodename),
+                               .r.parent_pid = parent < 0 ? WC_NULL : parent,
+                               .r.parent_name = wc_str_or_null(parent_name),
+                               .r.start_ticks = is_read ? wc_start_ticks(text) : WC_NULL,
+                               .r.forked = is_read && wc_is_forked(text),
+                               .r.executable = executable(),
                                .arguments = arguments,
                                .all_arguments = config.whole_arguments,
                                .environment = config_logged(),
-                               .shim_version = WHICHCUDNN_VERSION,
-                               .shim_path = wc_str_or_null(shim_path),
-                               .eager = process_is_eager(),
-                               .run_pid = config.run_pid ? config.run_pid : WC_NULL};
+                               .r.shim_version = WHICHCUDNN_VERSION,
+                               .r.shim_path = wc_str_or_null(shim_path),
+                               .r.eager = process_is_eager(),
+                               .r.run_pid = config.run_pid ? config.run_pid : WC_NULL};
     if (sys_getcwd(directory, sizeof directory) > 0)
-        out->directory = directory;
+        out->r.directory = directory;
     shim_files.read(NULL, "/proc/self/cmdline", 0, arguments, sizeof arguments - 1, &n);
     arguments[n] = 0;
     out->arguments_size = n;

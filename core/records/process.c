@@ -124,8 +124,9 @@ size_t wc_arguments_keep(const struct wc_process *from, const char **out, size_t
     const char *first = next_argument(&l);
     /* A process that writes a title over its arguments puts all of it into the first. */
     if (first && !from->all_arguments && wc_str_find_char(first, ' ') &&
-        !(from->executable && wc_str_starts(wc_base_name(from->executable), wc_base_name(first)))) {
-        keep(&k, NULL, from->executable);
+        !(from->r.executable &&
+          wc_str_starts(wc_base_name(from->r.executable), wc_base_name(first)))) {
+        keep(&k, NULL, from->r.executable);
         return k.n;
     }
     keep(&k, NULL, first);
@@ -157,25 +158,14 @@ void wc_emit_process(const struct wc_sink *to, const struct wc_process *p) {
     const char *arguments[TEXTS_MOST], *variables[TEXTS_MOST];
     size_t n = 0;
     struct wc_record r;
-    struct wc_process_record *out = &r.u.process;
     for (const char *const *v = p->environment; v && *v && n < TEXTS_MOST; v++)
         if (wc_variable_is_logged(*v))
             variables[n++] = *v;
     wc_record_begin(&r, WC_KIND_process);
-    out->node = p->node;
-    out->start_ticks = p->start_ticks;
-    out->parent_pid = p->parent_pid;
-    out->parent_name = p->parent_name;
-    out->parent_log = p->parent_log;
-    out->forked = p->forked;
-    out->executable = p->executable;
-    out->arguments = (struct wc_strings){arguments, wc_arguments_keep(p, arguments, TEXTS_MOST)};
-    out->directory = p->directory;
-    out->environment = (struct wc_strings){variables, n};
-    out->shim_version = p->shim_version;
-    out->shim_path = p->shim_path;
-    out->eager = p->eager;
-    out->run_pid = p->run_pid;
+    r.u.process = p->r;
+    r.u.process.arguments =
+        (struct wc_strings){arguments, wc_arguments_keep(p, arguments, TEXTS_MOST)};
+    r.u.process.environment = (struct wc_strings){variables, n};
     to->add(to->ctx, &r);
 }
 

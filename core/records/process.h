@@ -12,18 +12,12 @@
 /* "NAME=value": is it one of core/records/logged_variables.def? */
 bool wc_variable_is_logged(const char *variable);
 
-/* Unknown fields are NULL or WC_NULL. */
 struct wc_process {
-    const char *node;
-    int64_t start_ticks, parent_pid;
-    const char *parent_name, *parent_log, *executable, *directory;
-    const char *arguments; /* as /proc/PID/cmdline has them, with a NUL behind */
+    struct wc_process_record r; /* but its arguments and environment, of which it keeps some */
+    const char *arguments;      /* as /proc/PID/cmdline has them, with a NUL behind */
     size_t arguments_size;
     bool all_arguments;             /* the log keeps all of them (WHICHCUDNN_ARGV=1) */
     const char *const *environment; /* NAME=value, NULL at the end; the listed ones are logged */
-    const char *shim_version, *shim_path;
-    bool eager, forked;
-    int64_t run_pid;
 };
 void wc_emit_process(const struct wc_sink *to, const struct wc_process *p);
 /* What the log keeps of the arguments: the program, and the script or module that it runs. Options,

@@ -21,7 +21,7 @@ static void keeps(const char *expected, const char *arguments, const char *execu
     for (size_t i = 0; i < n; i++)
         line[i] = line[i] == '|' ? '\0' : line[i];
     const struct wc_process from = {
-        .arguments = line, .arguments_size = n, .executable = executable};
+        .arguments = line, .arguments_size = n, .r.executable = executable};
     size_t count = wc_arguments_keep(&from, out, 8);
     for (size_t i = 0; i < count; i++)
         strcat(strcat(kept, out[i]), "|");

@@ -461,7 +461,7 @@ static void emit_all(struct inspection *in) {
         note_unobserved(
             in, "what is linked into the program",
             "it is linked statically: it has no libraries, and a cuDNN in it has no name",
-            in->process.about.executable);
+            in->process.about.r.executable);
 }
 
 /* False: it changed meanwhile. NULL source: see trouble. */

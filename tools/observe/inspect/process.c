@@ -151,9 +151,9 @@ static enum process_state read_state(struct process *p, char **trouble) {
 
     if (!stat)
         return refused(trouble);
-    p->about.parent_pid = strtoll(wc_stat_field(stat, 4), NULL, 10);
-    p->about.start_ticks = wc_start_ticks(stat);
-    p->about.forked = wc_is_forked(stat);
+    p->about.r.parent_pid = strtoll(wc_stat_field(stat, 4), NULL, 10);
+    p->about.r.start_ticks = wc_start_ticks(stat);
+    p->about.r.forked = wc_is_forked(stat);
     if (strchr("ZXx", *wc_stat_field(stat, 3)))
         return empty(trouble, "it has ended: what is left is its status, for its parent to fetch");
     return strtoull(wc_stat_field(stat, 9), NULL, 10) & KERNEL_THREAD
@@ -190,7 +190,7 @@ static enum process_state read_all(struct process *p, char **trouble) {
 
     OWNED char *root = must_format("%s/root", p->directory), *place = read_link(p, "root");
     if (is_same(p, "ns/uts") && uname(&p->host) == 0) /* that it has, too */
-        p->about.node = p->host.nodename;
+        p->about.r.node = p->host.nodename;
     p->same_mounts = is_same(p, "ns/mnt");
     free(p->root);
     p->root = must_copy(place && strcmp(place, "/") != 0 ? place : "");
@@ -203,9 +203,9 @@ static enum process_state read_all(struct process *p, char **trouble) {
         return empty(trouble, "nothing is mapped in it: it is about to end");
     if ((why = foreign(p)))
         return empty(trouble, why);
-    p->about.executable = read_link(p, "exe");
-    p->about.directory = read_link(p, "cwd");
-    p->disk.directory = p->about.directory ? process_path(p, p->about.directory) : "";
+    p->about.r.executable = read_link(p, "exe");
+    p->about.r.directory = read_link(p, "cwd");
+    p->disk.directory = p->about.r.directory ? process_path(p, p->about.r.directory) : "";
     p->environment_text = read_file(p, "environ", &bytes);
     bytes += bytes && p->environment_text[bytes - 1]; /* a process may write over its end */
     p->environment =
@@ -224,7 +224,7 @@ enum process_state process_begin(struct process *p, int64_t pid, char **trouble)
     p->pid = pid;
     p->root = must_copy("");
     p->memory = -1;
-    p->about.parent_pid = p->about.start_ticks = p->about.run_pid = WC_NULL;
+    p->about.r.parent_pid = p->about.r.start_ticks = p->about.r.run_pid = WC_NULL;
     p->directory = must_format("/proc/%lld", (long long)pid);
     p->handle = open(p->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     disk_begin(&p->disk, NULL);
@@ -244,8 +244,8 @@ void process_end(struct process *p) {
     maps_end(&p->maps);
     free(p->directory);
     free(p->root);
-    free((char *)p->about.executable);
-    free((char *)p->about.directory);
+    free((char *)p->about.r.executable);
+    free((char *)p->about.r.directory);
     free(p->environment);
     free(p->environment_text);
     free((char *)p->about.arguments);
@@ -526,8 +526,8 @@ void process_library_read(struct process_libraries *list, const struct process *
     read_objects(list, p);
     read_list(list, p);
     /* Where the loader's list cannot be read, the program is what /proc says. */
-    for (size_t i = 0; i < list->n && p->about.executable && !process_library_program(list); i++)
-        list->p[i]->program = strcmp(list->p[i]->path, process_path(p, p->about.executable)) == 0;
+    for (size_t i = 0; i < list->n && p->about.r.executable && !process_library_program(list); i++)
+        list->p[i]->program = strcmp(list->p[i]->path, process_path(p, p->about.r.executable)) == 0;
     SORT(*list, by_place);
     EACH_POINTER(m, list->p, list->n) {
         const struct wc_elf_image *e = m->library->image;
@@ -538,7 +538,7 @@ void process_library_read(struct process_libraries *list, const struct process *
         m->asked_by = m->needed_by_several ? NULL : m->asked_by;
         m->search.path = m->library->path;
         m->search.origin =
-            wc_search_origin(&list->memory.arena, m->search.path, p->about.directory);
+            wc_search_origin(&list->memory.arena, m->search.path, p->about.r.directory);
         m->search.is_program = m->program;
         m->search.loaded_by = m->asked_by ? &m->asked_by->search : NULL;
         if (m->library->image)

@@ -320,15 +320,15 @@ void first_records_emit(const struct wc_sink *to, const struct disk *disk, const
     struct utsname computer;
 
     if (uname(&computer) == 0) {
-        wc_emit_process(to,
-                        &(struct wc_process){.node = own ? computer.nodename : NULL,
-                                             .start_ticks = WC_NULL,
-                                             .parent_pid = run_pid == WC_NULL ? WC_NULL : getpid(),
-                                             .executable = program,
-                                             .directory = directory,
-                                             .environment = (const char *const *)environment,
-                                             .shim_version = WHICHCUDNN_VERSION,
-                                             .run_pid = run_pid});
+        wc_emit_process(
+            to, &(struct wc_process){.r.node = own ? computer.nodename : NULL,
+                                     .r.start_ticks = WC_NULL,
+                                     .r.parent_pid = run_pid == WC_NULL ? WC_NULL : getpid(),
+                                     .r.executable = program,
+                                     .r.directory = directory,
+                                     .environment = (const char *const *)environment,
+                                     .r.shim_version = WHICHCUDNN_VERSION,
+                                     .r.run_pid = run_pid});
         machine_emit(to, disk ? &disk->files : &disk_files, glibc, own);
     }
 }
