@@ -107,9 +107,9 @@ unsigned process_glibc_minor(void) {
 
 void process_emit_machine(const struct wc_sink *to) {
     static struct wc_machine machine;
-    machine.kernel = wc_str_or_null(kernel()->release);
-    machine.architecture = ARCH_NAME;
-    machine.glibc = newest_glibc_version();
+    machine.r.kernel = wc_str_or_null(kernel()->release);
+    machine.r.architecture = ARCH_NAME;
+    machine.r.glibc = newest_glibc_version();
     wc_emit_machine(to, &shim_files, &machine);
 }
 

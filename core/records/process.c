@@ -279,22 +279,19 @@ static bool count_gpu(void *count, const char *name) {
     return true;
 }
 
-void wc_machine_read(const struct wc_files *files, struct wc_machine *m,
-                     struct wc_machine_record *out) {
-    out->kernel = m->kernel;
-    out->architecture = m->architecture;
-    out->glibc = m->glibc;
-    out->operating_system = operating_system(files, m);
-    out->container = kind_by_marks(files, containers);
-    out->driver = driver_release(files, m);
-    out->gpu_devices = 0;
-    if (!files->list(files->ctx, "/dev", count_gpu, &out->gpu_devices))
-        out->gpu_devices = WC_NULL;
+void wc_machine_read(const struct wc_files *files, struct wc_machine *m) {
+    m->r.operating_system = operating_system(files, m);
+    m->r.container = kind_by_marks(files, containers);
+    m->r.driver = driver_release(files, m);
+    m->r.gpu_devices = 0;
+    if (!files->list(files->ctx, "/dev", count_gpu, &m->r.gpu_devices))
+        m->r.gpu_devices = WC_NULL;
 }
 
 void wc_emit_machine(const struct wc_sink *to, const struct wc_files *files, struct wc_machine *m) {
     struct wc_record r;
+    wc_machine_read(files, m);
     wc_record_begin(&r, WC_KIND_machine);
-    wc_machine_read(files, m, &r.u.machine);
+    r.u.machine = m->r;
     to->add(to->ctx, &r);
 }

@@ -38,10 +38,9 @@ const char *wc_glibc_release(const struct wc_elf_image *libc, char out[16]);
 unsigned wc_glibc_minor(const char *release);
 
 struct wc_machine {
-    const char *kernel, *architecture, *glibc;
+    struct wc_machine_record r; /* kernel, architecture and glibc are set by others */
     char operating_system[128], driver[48], read[4096]; /* room */
 };
-/* Sets the operating system, container, driver and number of GPUs; the texts live in m. */
-void wc_machine_read(const struct wc_files *files, struct wc_machine *m,
-                     struct wc_machine_record *out);
+/* Sets the operating system, container, driver and number of GPUs. */
+void wc_machine_read(const struct wc_files *files, struct wc_machine *m);
 void wc_emit_machine(const struct wc_sink *to, const struct wc_files *files, struct wc_machine *m);

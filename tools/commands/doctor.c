@@ -227,16 +227,14 @@ static void check_place(void) {
 }
 
 static void check_machine(bool has_libcuda) {
-    struct wc_machine machine = {.kernel = NULL};
+    struct wc_machine machine = {.r.kernel = NULL};
     const char *release = gnu_get_libc_version();
     const bool old = wc_glibc_minor(release) < OLDEST_GLIBC;
     struct utsname names;
-    struct wc_record r;
-    const struct wc_machine_record *m = &r.u.machine;
+    const struct wc_machine_record *m = &machine.r;
     struct gpus gpus;
 
-    wc_record_begin(&r, WC_KIND_machine);
-    wc_machine_read(&disk_files, &machine, &r.u.machine);
+    wc_machine_read(&disk_files, &machine);
     if (uname(&names) != 0)
         names.release[0] = '\0';
     add("system", old ? CHECK_ERROR : CHECK_OK,

@@ -306,10 +306,10 @@ void machine_emit(const struct wc_sink *to, const struct wc_files *files, const 
     struct utsname names;
 
     if (uname(&names) == 0) {
-        m->kernel = kernel ? names.release : NULL;
-        m->architecture = names.machine;
+        m->r.kernel = kernel ? names.release : NULL;
+        m->r.architecture = names.machine;
     }
-    m->glibc = glibc;
+    m->r.glibc = glibc;
     wc_emit_machine(to, files, m);
 }
 
