@@ -19,7 +19,6 @@ static void demands_of(struct wc_case *c, const struct wc_judgement *j, bool ref
             demand == j->strongest ? j->fit : wc_demand_fit(r, runtime, wc_own_range(j->library));
         const char *rule = NULL;
         enum wc_rule known = wc_rule_from_name(r->compatibility_rule);
-        struct wc_version pin;
         if (wc_refuses(fit) != refused)
             continue;
         if (r->compatibility_rule)
@@ -48,7 +47,7 @@ static void demands_of(struct wc_case *c, const struct wc_judgement *j, bool ref
         }
         /* No rule judges a range in metadata; what was built with, or pinned, is. */
         if (known != WC_RULE_NONE && !j->by_pin_alone &&
-            (r->demand_kind == WC_demand_kind_BUILT || wc_spec_pins(r->spec, &pin)))
+            (r->demand_kind == WC_demand_kind_BUILT || wc_spec_pins(r->spec, NULL)))
             wc_case_fact_from(c, WC_FACT_CHECK,
                               wc_format(c, fit == WC_FITS ? "accepted: %s" : "refused: %s",
                                         wc_rule_explanation(known)),

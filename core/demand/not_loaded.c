@@ -32,7 +32,7 @@ void wc_find_bad_file(struct wc_diagnosis *d) {
                                                           : "loader request");
         if (file) {
             wc_case_fact(c, WC_FACT_LEADS_TO, file->link);
-            if (file->real_path && !wc_str_same(file->real_path, file->path))
+            if (!wc_str_same(file->real_path, file->path))
                 wc_case_fact(c, WC_FACT_REAL_PATH, file->real_path);
             wc_case_fact(c, WC_FACT_IS, file->content);
             if (file->size != WC_NULL)
@@ -115,8 +115,7 @@ static void report_missing(struct wc_diagnosis *d, const struct wc_failure *f) {
     else if (wc_name_kind_of(asked) == WC_NAME_CUDA_DEPENDENCY && of_others && !f->r.text)
         c->effect = WC_EFFECT_NONE;
     wc_case_file(c, WC_FACT_FILE, file,
-                 file->rule ? wc_enum_word(WC_ENUM_search_rule, file->rule)
-                            : "directory asked for");
+                 wc_enum_word(WC_ENUM_search_rule, file->rule) ?: "directory asked for");
     wc_case_request(c, f);
     wc_case_asked_by(c, f);
     /* A cache lists a file that is not a link only by its SONAME, whatever is there. */
@@ -302,8 +301,7 @@ static void report_not_found(struct wc_diagnosis *d, const struct wc_failure *f,
     wc_case_searched(c, wc_search_in_vain(s, f));
     if (other && other->soname)
         wc_case_file(c, WC_FACT_ANOTHER_MAJOR_IS_THERE, other,
-                     other->rule ? wc_enum_word(WC_ENUM_search_rule, other->rule)
-                                 : "directory asked for");
+                     wc_enum_word(WC_ENUM_search_rule, other->rule) ?: "directory asked for");
     wc_case_asked_by(c, f);
     WC_EACH(demand, s->demands)
         if (wc_is_demand_of(&demand->r, f->needs ? f->r.name : f->r.caller))

@@ -168,7 +168,7 @@ void wc_case_library(struct wc_case *c, enum wc_fact_role role, const struct wc_
     struct wc_range own = wc_own_range(o);
 
     wc_case_fact_from(c, role, wc_path_of(o), "link map");
-    if (o->r.path && o->r.real_path && wc_str_compare(o->r.path, o->r.real_path) != 0)
+    if (o->r.path && !wc_str_same(o->r.path, o->r.real_path))
         wc_case_fact_from(c, WC_FACT_REAL_PATH, o->r.real_path, "link map");
     if (o->r.role == WC_role_CUDA_DEPENDENCY)
         wc_case_fact(c, WC_FACT_VERSION, wc_cuda_release(c, o));
@@ -209,7 +209,7 @@ void wc_case_file(struct wc_case *c, enum wc_fact_role role, const struct wc_fil
 
     wc_case_fact_from(c, role, f->path, source);
     wc_case_fact(c, WC_FACT_LEADS_TO, f->link);
-    if (f->real_path && !wc_str_same(f->real_path, f->path))
+    if (!wc_str_same(f->real_path, f->path))
         wc_case_fact(c, WC_FACT_REAL_PATH, f->real_path);
     wc_case_fact(c, WC_FACT_SONAME, f->soname);
     wc_case_fact_from(c, WC_FACT_VERSION, f->version,

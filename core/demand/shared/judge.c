@@ -187,8 +187,7 @@ static bool judge(const struct wc_stack *s, struct wc_judgement *j) {
         enum wc_fit fit = wc_demand_fit(&demand->r, j->runtime.range, own);
         if (!wc_refuses(fit))
             continue;
-        if (demand->r.demand_kind != WC_demand_kind_SYMBOLS)
-            j->by_symbols_alone = false;
+        j->by_symbols_alone &= demand->r.demand_kind == WC_demand_kind_SYMBOLS;
         /* Another major is the strongest; enums.def lists the kinds of demand strongest first. */
         bool same = (fit == WC_OTHER_MAJOR) == (j->fit == WC_OTHER_MAJOR);
         if (!j->strongest ||
