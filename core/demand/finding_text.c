@@ -337,22 +337,16 @@ static void put_rows(struct wc_finding_page *page) {
 
 /* ---- the whole ---- */
 
-/* A line of the finding's process. */
-static void put_tail(struct wc_finding_page *page, const char *key, const char *value,
-                     size_t most) {
-    if (!value)
-        return;
-    put_key(&page->out, 0, key);
-    put_value(page, value, WC_PAGE_KEYS, WC_PAGE_KEYS, most);
-}
-
 const char *wc_finding_text(struct wc_finding_page *page, const struct wc_finding_record *f,
                             const struct wc_finding_view *view) {
     const char *word = wc_enum_word(WC_ENUM_severity, f->severity) ?: "?";
     struct {
         const char *key, *value;
-    } tail[] = {{"loaded", NULL}, {"process", NULL}, {"processes", NULL}};
-    const char *no_log = NULL;
+        size_t most; /* lines */
+    } tail[] = {{"loaded", NULL, TAIL_LINES},
+                {"process", NULL, TAIL_LINES},
+                {"processes", NULL, TAIL_LINES},
+                {"no log", NULL, 1}};
     size_t lines = view->lines ? view->lines : WC_FINDING_LINES, column, title, others;
     bool brief = lines < BRIEF;
 
@@ -368,7 +362,7 @@ const char *wc_finding_text(struct wc_finding_page *page, const struct wc_findin
         tail[0].value = wc_page_loaded(page, f, view->stack);
         tail[1].value = wc_page_keep(page, "%s", view->process);
         tail[2].value = wc_page_keep(page, "%s", view->processes);
-        no_log = wc_page_keep(page, "%s", view->no_log);
+        tail[3].value = wc_page_keep(page, "%s", view->no_log);
     }
     if (view->put_fixes) /* first: where memory ends, they are there */
         view->put_fixes(page, view->fixes);
@@ -378,9 +372,9 @@ const char *wc_finding_text(struct wc_finding_page *page, const struct wc_findin
         (view->before ? wc_columns(view->before) : 0) + wc_columns(word) + wc_columns(page->id) + 4;
     others = title = lines_of(page->title, column, TITLE_LINES, false);
     if (!brief) /* a legend may have two lines, `more` has one */
-        others += (no_log != NULL) + (view->log != NULL) + 3;
+        others += (view->log != NULL) + 3;
     WC_EACH_ROW(row, tail)
-        others += lines_of(row->value, WC_PAGE_KEYS, TAIL_LINES, false);
+        others += lines_of(row->value, WC_PAGE_KEYS, row->most, false);
     choose(page, lines > others ? lines - others : 0);
     if (!brief)
         make_legend(page);
@@ -395,14 +389,16 @@ const char *wc_finding_text(struct wc_finding_page *page, const struct wc_findin
     if (brief)
         return page->text;
     WC_EACH_ROW(row, tail)
-        put_tail(page, row->key, row->value, TAIL_LINES);
+        if (row->value) {
+            put_key(&page->out, 0, row->key);
+            put_value(page, row->value, WC_PAGE_KEYS, WC_PAGE_KEYS, row->most);
+        }
     /* As the legend, it is whole: it is to be opened. */
     if (view->log && *view->log) {
         put_key(&page->out, 0, "log");
         wc_text_add_shown(&page->out, view->log);
         wc_text_add_char(&page->out, '\n');
     }
-    put_tail(page, "no log", no_log, 1);
     if (view->put_fixes || view->no_report)
         wc_text_format(&page->out, "more        whichcudnn explain %s%s\n", page->id,
                        view->no_report ? "" : "; whichcudnn report -v");
