@@ -27,7 +27,6 @@ struct cache {
     uint32_t count, entry_size;
     uint64_t strings;   /* what an entry's offsets are relative to */
     uint32_t extension; /* relative to start, 0: none */
-    bool old;
 };
 
 /* n bytes at an offset, NULL if they are not all there. */
@@ -49,21 +48,19 @@ static uint32_t u32(const unsigned char *p) {
 
 static bool begin_new(struct cache *c, uint64_t offset) {
     const unsigned char *h = at(c, offset, NEW_HEADER);
-    if (!h || wc_mem_compare(h, NEW_MAGIC, 20) != 0)
+    if (!h || wc_mem_compare(h, NEW_MAGIC, 20) != 0 ||
+        u32(h + 20) > (c->end - offset - NEW_HEADER) / NEW_ENTRY)
         return false;
     c->start = c->strings = offset;
     c->count = u32(h + 20);
     c->entries = offset + NEW_HEADER;
     c->entry_size = NEW_ENTRY;
     c->extension = u32(h + 32);
-    c->old = false;
-    return c->count <= (c->end - c->entries) / NEW_ENTRY;
+    return true;
 }
 
-static bool begin(struct cache *c, struct wc_span file) {
+static bool begin(struct cache *c) {
     const unsigned char *h;
-    c->bytes = file.p;
-    c->end = file.n;
     if (begin_new(c, 0))
         return true;
     h = at(c, 0, OLD_HEADER);
@@ -72,13 +69,10 @@ static bool begin(struct cache *c, struct wc_span file) {
     uint64_t behind = OLD_HEADER + (uint64_t)u32(h + 12) * OLD_ENTRY;
     if (begin_new(c, (behind + 7) & ~(uint64_t)7))
         return true;
-    c->old = true;
-    c->start = 0;
     c->entries = OLD_HEADER;
     c->entry_size = OLD_ENTRY;
     c->count = u32(h + 12);
     c->strings = behind;
-    c->extension = 0;
     return behind <= c->end;
 }
 
@@ -94,7 +88,7 @@ static const char *entry_at(const struct cache *c, uint32_t i, struct entry *e) 
     if (!b)
         return NULL;
     *e = (struct entry){u32(b), u32(b + 8), 0};
-    if (!c->old)
+    if (c->entry_size == NEW_ENTRY)
         e->hwcap = u32(b + 16) | (uint64_t)u32(b + 20) << 32;
     return text_at(c, c->strings + u32(b + 4));
 }
@@ -174,7 +168,7 @@ static bool has_name(const struct cache *c, uint32_t i, const char *name, struct
 
 /* Entries with named capabilities come first; then the first of the others that is allowed. */
 const char *wc_search_cache(const struct wc_search_context *w, const char *name) {
-    struct cache c;
+    struct cache c = {.bytes = w->cache.p, .end = w->cache.n};
     struct entry e, best = {0};
     uint32_t i, wanted = w->machine == EM_X86_64    ? 0x0303
                          : w->machine == EM_AARCH64 ? 0x0a03
@@ -184,7 +178,7 @@ const char *wc_search_cache(const struct wc_search_context *w, const char *name)
     for (const char *const *own = w->listed; own && *own; own += 2)
         if (wc_str_same(own[0], name))
             return own[1];
-    if (!begin(&c, w->cache) || !find_name(&c, name, &i))
+    if (!begin(&c) || !find_name(&c, name, &i))
         return NULL;
     while (i > 0 && has_name(&c, i - 1, name, &e))
         i--;
