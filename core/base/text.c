@@ -291,13 +291,6 @@ void wc_text_format(struct wc_text *t, const char *format, ...) {
     va_end(list);
 }
 
-bool wc_str_copy(char *to, size_t cap, const char *s) {
-    struct wc_text t;
-    wc_text_begin(&t, to, cap);
-    wc_text_add(&t, s);
-    return !t.cut;
-}
-
 bool wc_str_format(char *to, size_t cap, const char *format, ...) {
     struct wc_text t;
     va_list list;
@@ -306,6 +299,10 @@ bool wc_str_format(char *to, size_t cap, const char *format, ...) {
     wc_text_format_list(&t, format, list);
     va_end(list);
     return !t.cut;
+}
+
+bool wc_str_copy(char *to, size_t cap, const char *s) {
+    return wc_str_format(to, cap, "%s", s);
 }
 
 void *wc_arena_take(struct wc_arena *a, size_t n) {
