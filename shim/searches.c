@@ -102,60 +102,60 @@ void searches_forget(void) {
 static bool emit_from(struct wc_search_question *q, const struct wc_search_object *from,
                       struct wc_search_memory *memory, const struct object *o) {
     static char takes[SYS_PATH];
-    uint64_t hash = wc_hash_text(wc_hash_text(WC_HASH_START, q->name), q->caller);
+    uint64_t hash = wc_hash_text(wc_hash_text(WC_HASH_START, q->r.name), q->r.caller);
     hash = wc_hash_word(hash, (uint64_t)(o ? o->l.number : WC_NULL));
-    if (!searches_matter(q->name) || recorded_count == QUESTIONS_MOST ||
+    if (!searches_matter(q->r.name) || recorded_count == QUESTIONS_MOST ||
         WC_ANY(one, WC_ITEMS(recorded, recorded_count), *one == hash))
         return false;
     recorded[recorded_count++] = hash;
     begin_context();
     const char *was = context.library_path, *path;
-    if (wc_name_kind_of(q->name) == WC_NAME_DRIVER)
+    if (wc_name_kind_of(q->r.name) == WC_NAME_DRIVER)
         process_note_visible_devices();
     const char *later = q->was_loaded ? NULL : process_later_variable("LD_LIBRARY_PATH");
     const char *value = later ? wc_str_find_char(later, '=') : NULL;
-    q->later_path = value ? value + 1 : later ? "" : NULL;
-    if (q->later_path) {
+    q->r.later_path = value ? value + 1 : later ? "" : NULL;
+    if (q->r.later_path) {
         /* What the search would have found, had it been set at the start. */
-        context.library_path = *q->later_path ? q->later_path : NULL;
-        if (wc_str_copy(takes, sizeof takes, searches_taken(from, q->name)) && takes[0])
-            q->later_takes = takes;
+        context.library_path = *q->r.later_path ? q->r.later_path : NULL;
+        if (wc_str_copy(takes, sizeof takes, searches_taken(from, q->r.name)) && takes[0])
+            q->r.later_takes = takes;
         context.library_path = was;
     }
-    if (o && wc_str_same(q->later_takes, o->l.path)) /* it would have changed nothing */
-        q->later_takes = NULL;
-    if (!run_replay(from, q->name, memory, true))
+    if (o && wc_str_same(q->r.later_takes, o->l.path)) /* it would have changed nothing */
+        q->r.later_takes = NULL;
+    if (!run_replay(from, q->r.name, memory, true))
         return false;
-    if (q->later_takes)
-        wc_replay_copy(replay, q->later_takes);
+    if (q->r.later_takes)
+        wc_replay_copy(replay, q->r.later_takes);
     bool taken = o && wc_replay_takes(replay, o->l.path, o->l.device, o->l.inode);
     if (taken && q->was_loaded) /* a search would have found the same object */
         return true;
-    if (!o && !wc_replay_taken(replay) && wc_name_kind_of(q->name) != WC_NAME_DRIVER) {
+    if (!o && !wc_replay_taken(replay) && wc_name_kind_of(q->r.name) != WC_NAME_DRIVER) {
         for (const char *const *variable = config_logged(); *variable; variable++)
             wc_replay_root(replay, *variable);
-        wc_replay_site(replay, q->caller);
+        wc_replay_site(replay, q->r.caller);
         for (size_t i = 0; (path = load_chain_path(i)); i++)
             wc_replay_site(replay, path);
         if (process_site())
             wc_replay_site(replay, process_site());
-        wc_replay_copies(replay, q->name, q->caller);
+        wc_replay_copies(replay, q->r.name, q->r.caller);
     }
-    q->search = ++searches;
-    q->object = o ? o->l.number : WC_NULL;
+    q->r.search = ++searches;
+    q->r.object = o ? o->l.number : WC_NULL;
     q->by_replay = taken;
     wc_emit_search(&journal_sink, q, replay, reader());
     if (!o)
-        wc_emit_packages_wanted(&journal_sink, &reader_environments, replay, q->name, reader());
+        wc_emit_packages_wanted(&journal_sink, &reader_environments, replay, q->r.name, reader());
     return true;
 }
 
 static bool emit_search(const char *name, const char *caller, int64_t caller_object,
                         int64_t request, const struct object *o, bool was_loaded) {
-    struct wc_search_question q = {.name = name,
-                                   .caller = caller,
-                                   .caller_object = caller_object,
-                                   .request = request,
+    struct wc_search_question q = {.r.name = name,
+                                   .r.caller = caller,
+                                   .r.caller_object = caller_object,
+                                   .r.request = request,
                                    .was_loaded = was_loaded};
     return emit_from(&q, load_chain_of(caller), &missing, o);
 }
@@ -199,6 +199,6 @@ struct wc_replay *searches_emit_failed(const struct request *r) {
 void searches_emit_missing(const struct request *r, const struct wc_search_object *file,
                            const char *name) {
     struct wc_search_question q = {
-        .name = name, .caller = file->path, .caller_object = WC_NULL, .request = r->number};
+        .r.name = name, .r.caller = file->path, .r.caller_object = WC_NULL, .r.request = r->number};
     emit_from(&q, file, NULL, NULL);
 }

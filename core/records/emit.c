@@ -212,27 +212,21 @@ void wc_emit_search(const struct wc_sink *to, const struct wc_search_question *q
     struct wc_record r;
     struct wc_search_record *s = &r.u.search;
     wc_record_begin(&r, WC_KIND_search);
-    s->search = q->search;
-    s->name = q->name;
-    s->caller = q->caller;
-    s->caller_object = q->caller_object;
-    s->request = q->request;
-    s->object = q->object;
+    *s = q->r;
+    s->index = WC_NULL;
     if (q->was_loaded) {
         s->rule = WC_search_rule_LOADED;
     } else if (q->by_replay && taken) {
         SET_RULE(s, taken);
     }
     s->takes = taken ? taken->path : NULL;
-    s->later_path = q->later_path;
-    s->later_takes = q->later_takes;
     s->searched = (struct wc_strings){replay->searched, replay->searched_count};
     r.cut = (int64_t)(replay->searched_more + replay->others_more);
     to->add(to->ctx, &r);
     if (q->was_loaded && taken)
-        emit_candidate(to, replay, q->search, taken, reader);
+        emit_candidate(to, replay, q->r.search, taken, reader);
     for (size_t i = 0; i < replay->others; i++)
-        emit_candidate(to, replay, q->search, &replay->other[i].c, reader);
+        emit_candidate(to, replay, q->r.search, &replay->other[i].c, reader);
 }
 
 void wc_emit_preload(const struct wc_sink *to, int64_t search, const struct wc_preload *p,

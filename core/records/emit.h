@@ -30,13 +30,9 @@ void wc_emit_binding(const struct wc_sink *to, const struct wc_library *host,
                      const struct wc_strings *functions, int64_t wrapped);
 
 struct wc_search_question {
-    int64_t search; /* its number */
-    const char *name, *caller;
-    int64_t caller_object, request;
-    int64_t object;                       /* that the caller got; WC_NULL: none */
-    bool was_loaded;                      /* the object was loaded before */
-    bool by_replay;                       /* the object is the file that the replay takes */
-    const char *later_path, *later_takes; /* as in the record */
+    struct wc_search_record r; /* but what the replay says */
+    bool was_loaded;           /* the object was loaded before */
+    bool by_replay;            /* the object is the file that the replay takes */
 };
 /* The result of the last run of a replay: a search record, and one for each file not taken. */
 void wc_emit_search(const struct wc_sink *to, const struct wc_search_question *q,

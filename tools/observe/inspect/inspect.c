@@ -122,12 +122,12 @@ static void emit_search(struct inspection *in, const struct process_library *by,
     if (taken && !is_new) /* it would have got the same */
         return;
     wc_emit_search(&in->to,
-                   &(struct wc_search_question){.search = ++in->searches,
-                                                .name = name,
-                                                .caller = by->library->path,
-                                                .caller_object = by->library->number,
-                                                .request = WC_NULL,
-                                                .object = m->library->number,
+                   &(struct wc_search_question){.r.search = ++in->searches,
+                                                .r.name = name,
+                                                .r.caller = by->library->path,
+                                                .r.caller_object = by->library->number,
+                                                .r.request = WC_NULL,
+                                                .r.object = m->library->number,
                                                 .was_loaded = !is_new,
                                                 .by_replay = taken},
                    &in->replay, &in->reader.reader);

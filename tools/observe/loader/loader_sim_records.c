@@ -95,12 +95,12 @@ static void emit_object(struct loader_sim *g, struct loader_sim_emitter *t, stru
 static void emit_search(struct loader_sim *g, struct loader_sim_emitter *t, const char *name,
                         const struct loaded *by, const struct loaded *got, int64_t request,
                         bool was_loaded) {
-    const struct wc_search_question q = {.search = ++t->searches,
-                                         .name = name,
-                                         .caller = by ? by->about.path : NULL,
-                                         .caller_object = by ? by->about.number : WC_NULL,
-                                         .request = request,
-                                         .object = got ? got->about.number : WC_NULL,
+    const struct wc_search_question q = {.r.search = ++t->searches,
+                                         .r.name = name,
+                                         .r.caller = by ? by->about.path : NULL,
+                                         .r.caller_object = by ? by->about.number : WC_NULL,
+                                         .r.request = request,
+                                         .r.object = got ? got->about.number : WC_NULL,
                                          .was_loaded = was_loaded,
                                          .by_replay = got != NULL};
 
