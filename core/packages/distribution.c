@@ -292,8 +292,6 @@ bool wc_required_by(const struct wc_files *files, const char *path, const char *
                     void *scratch, size_t scratch_size, char *to, size_t cap) {
     struct wc_reading r;
     char wanted[64];
-    if (!scratch)
-        return false;
     wc_reading_begin(&r, files, scratch, scratch_size);
     wc_distribution_normalise(distribution, wc_str_length(distribution), wanted, sizeof wanted);
     struct requiring q = {&r, wc_distribution_site(&r, path), wanted, false, to, cap};
