@@ -76,10 +76,9 @@ static const void *keep_texts(struct keeper *k, const void *list, size_t n, size
 }
 
 static void keep_strings(struct keeper *k, struct wc_strings *list, const struct wc_strings *old) {
-    bool same = old && old->n == list->n;
+    bool same =
+        old && old->n == list->n && !WC_ANY(one, *list, !wc_str_same(*one, old->p[one - list->p]));
 
-    for (size_t i = 0; same && i < list->n; i++)
-        same = wc_str_same(old->p[i], list->p[i]);
     list->p = same ? old->p : keep_texts(k, list->p, list->n, 1);
 }
 
