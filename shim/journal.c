@@ -269,8 +269,7 @@ static void print_finding(const struct wc_finding_record *f) {
                                          .stack = &stack,
                                          .process = process,
                                          .log = log,
-                                         .no_log = log ? NULL : log_trouble(),
-                                         .no_report = !log};
+                                         .no_log = log ? NULL : log_trouble()};
     struct wc_text t;
     /* `whichcudnn run` sets WHICHCUDNN_STDERR=off because it reads the log; there may be none. */
     bool unheard = config.run_pid && log_trouble() && (!log || lost);

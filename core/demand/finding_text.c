@@ -399,9 +399,9 @@ const char *wc_finding_text(struct wc_finding_page *page, const struct wc_findin
         wc_text_add_shown(&page->out, view->log);
         wc_text_add_char(&page->out, '\n');
     }
-    if (view->put_fixes || view->no_report)
+    if (view->put_fixes || !view->log)
         wc_text_format(&page->out, "more        whichcudnn explain %s%s\n", page->id,
-                       view->no_report ? "" : "; whichcudnn report -v");
+                       view->put_fixes ? "; whichcudnn report -v" : "");
     else
         wc_text_format(&page->out, "more        whichcudnn report has the repair; explain %s\n",
                        page->id);

@@ -35,12 +35,11 @@ struct wc_finding_view {
     const struct wc_stack *stack; /* for the row `loaded`; NULL: no such row */
     const char *process;          /* the row's value, as wc_finding_process makes it */
     const char *processes;        /* the same of several: "4 of 8: rank 0-3" */
-    const char *log;              /* path of the log, which is never shortened */
-    const char *no_log;           /* why there is none */
-    bool no_report;               /* `report` has nothing that it could read */
-    const char *paint, *unpaint;  /* around the severity: escape sequences of a terminal */
-    size_t lines;                 /* at most; 0: WC_FINDING_LINES. Below 8 the rows of its process,
-                                   * the legend and `more` are left out. */
+    const char *log;    /* its path, which is never shortened; NULL: nothing for `report` to read */
+    const char *no_log; /* why there is none */
+    const char *paint, *unpaint; /* around the severity: escape sequences of a terminal */
+    size_t lines;                /* at most; 0: WC_FINDING_LINES. Below 8 the rows of its process,
+                                  * the legend and `more` are left out. */
 };
 
 /* Memory for one finding, of the caller: no malloc in the shim. Nothing of it needs to be set. */
