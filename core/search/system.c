@@ -82,10 +82,6 @@ static void read_processor(struct wc_search_processor *out) {
                                                               : NULL,
                                         .avx512_1 = intel && v4 && !(more.b & ER)};
 }
-#else
-static void read_processor(struct wc_search_processor *out) {
-    *out = (struct wc_search_processor){.level = 1};
-}
 #endif
 
 /* What the older subdirectories are made of. */
@@ -95,13 +91,12 @@ struct words {
     uint64_t hwcap; /* their bits in ld.so.cache */
 };
 
-#ifdef __x86_64__
-static void read_words(struct words *w, const struct wc_search_processor *p, unsigned glibc_minor,
-                       uint64_t hwcap) {
-    (void)hwcap;
-    unsigned n = 0;
+static void read_words(struct words *w, WC_UNUSED const struct wc_search_processor *p,
+                       unsigned glibc_minor, WC_UNUSED uint64_t hwcap) {
     if (glibc_minor < CAPABILITIES_SINCE)
         return;
+#ifdef __x86_64__
+    unsigned n = 0;
     if (p->platform) {
         w->platform = p->platform;
         w->hwcap |= p->platform[0] == 'h' ? HASWELL_BIT : XEON_PHI_BIT;
@@ -112,19 +107,13 @@ static void read_words(struct words *w, const struct wc_search_processor *p, uns
     }
     w->capabilities[n] = "x86_64";
     w->hwcap |= X86_64_BIT;
-}
 #else
-static void read_words(struct words *w, const struct wc_search_processor *p, unsigned glibc_minor,
-                       uint64_t hwcap) {
     enum { ATOMICS_SINCE = 28, ATOMICS = 1 << 8, CPUID = 1 << 11 };
-    (void)p;
-    if (glibc_minor < CAPABILITIES_SINCE)
-        return;
     w->hwcap = hwcap & (glibc_minor < ATOMICS_SINCE ? CPUID : ATOMICS);
     if (w->hwcap)
         w->capabilities[0] = w->hwcap == CPUID ? "cpuid" : "atomics";
-}
 #endif
+}
 
 /* ---- lists of texts ---- */
 
@@ -228,8 +217,10 @@ void wc_search_system_of(struct wc_search_system *out, const struct wc_search_pr
 
 void wc_search_system_read(struct wc_search_system *out, unsigned glibc_minor, const char *platform,
                            uint64_t hwcap, const struct wc_elf_image *loader) {
-    struct wc_search_processor processor;
+    struct wc_search_processor processor = {.level = 1};
+#ifdef __x86_64__
     read_processor(&processor);
+#endif
     wc_search_system_of(out, &processor, glibc_minor, platform, hwcap, loader);
 }
 
