@@ -203,7 +203,7 @@ static bool make_links_in(struct overlay *o, const char *directory) {
 
     WC_EACH(entry, all) {
         const char *soname = listed_soname(o, directory, *entry);
-        const char *newest = NULL;
+        const char *newest = *entry;
         if (!soname || strchr(soname, '/') ||
             overlay_is_there(o, overlay_format(o, "%s/%s", directory, soname)))
             continue;
@@ -212,12 +212,11 @@ static bool make_links_in(struct overlay *o, const char *directory) {
             S_ISLNK(mode_of(o, overlay_format(o, "%s/%s", directory, *entry))))
             continue;
         WC_EACH(other, all)
-            if (wc_str_same(soname_of(o, directory, *other), soname) &&
-                (!newest || strverscmp(*other, newest) > 0))
+            if (strverscmp(*other, newest) > 0 &&
+                wc_str_same(soname_of(o, directory, *other), soname))
                 newest = *other;
-        if (newest)
-            overlay_put_link(o, overlay_format(o, "%s/%s", directory, soname), newest);
-        made = made || newest;
+        overlay_put_link(o, overlay_format(o, "%s/%s", directory, soname), newest);
+        made = true;
     }
     return made;
 }
