@@ -19,11 +19,6 @@ static bool is_dlopen(enum wc_operation how) {
     return how == WC_operation_DLOPEN || how == WC_operation_DLMOPEN;
 }
 
-/* Of cuDNN, CUDA or the driver, by its name. */
-static bool is_known_library(const char *path) {
-    return path && wc_name_kind_of(path) != WC_NAME_OTHER;
-}
-
 static void add_request(struct replay *r, enum wc_operation how, int64_t seq, int64_t request,
                         const char *name, const char *caller) {
     const struct source_request *known =
@@ -43,7 +38,7 @@ static void add_request(struct replay *r, enum wc_operation how, int64_t seq, in
                             is_dlopen(f->r.operation) && f->r.request == request &&
                                 wc_str_same(f->r.name, name)),
         .for_all = !known || known->r.flags == WC_NULL || (known->r.flags & RTLD_GLOBAL),
-        .by_known_library = is_known_library(caller)};
+        .by_known_library = wc_name_kind_of(caller) != WC_NAME_OTHER};
 }
 
 WC_COMPARE(by_order, struct replay_request,
@@ -146,7 +141,7 @@ static const struct loaded *loaded_as(const struct play *p, const char *path, bo
         const struct loaded *o = p->sim.objects[i];
         if (is_path_of(o, path) || (file && o->library == file))
             return o;
-        if (!same && or_same && is_known_library(path) &&
+        if (!same && or_same && wc_name_kind_of(path) != WC_NAME_OTHER &&
             (wc_name_fits(path, o->about.path, o->search.soname) ||
              wc_same_library(path, o->search.soname ?: o->about.path, true)))
             same = o;
@@ -168,7 +163,7 @@ static const struct loaded *caller_of(struct play *p, const char *path) {
     const struct loaded *o = path ? loaded_as(p, path, true) : p->sim.program;
     const size_t objects = p->sim.n;
 
-    if (o || !path || is_known_library(path))
+    if (o || !path || wc_name_kind_of(path) != WC_NAME_OTHER)
         return o;
     o = loader_sim_open(&p->sim, path, NULL);
     mark_hosts(p, objects);
@@ -399,7 +394,7 @@ static void ask(struct play *p, struct replay_request *q) {
     /* After an edit, another library may have that version without the function, and one that was
      * elsewhere may lack it. */
     if (!p->first && q->failure &&
-        (q->failure->said.version || !is_known_library(wc_missing_of(q->failure))))
+        (q->failure->said.version || wc_name_kind_of(wc_missing_of(q->failure)) == WC_NAME_OTHER))
         loader_sim_check_versions(&p->sim, objects);
     mark_hosts(p, objects);
     *got = got_of(p, o, objects, missing);
