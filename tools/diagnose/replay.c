@@ -754,7 +754,7 @@ static void run(struct play *p) {
 
 void replay_play(struct replay *r, const struct edits *edits, struct outcome *out) {
     struct play p = {
-        .r = r, .s = &r->source->stack, .edits = edits, .out = out, .first = r->plays++ == 0};
+        .r = r, .s = &r->source->stack, .edits = edits, .out = out, .first = edits->n == 0};
 
     *out = (struct outcome){.memory = HEAP_ARENA(out->memory)};
     overlay_begin(&p.overlay, r->library_cache, &r->kept, &p.s->process.environment);

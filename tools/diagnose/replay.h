@@ -42,8 +42,7 @@ struct replay {
     struct {
         struct library **p;
         size_t n;
-    } first; /* what the first play has loaded */
-    size_t plays;
+    } first;      /* what the first play has loaded */
     bool goes_on; /* an edit that changes nothing is not a reason not to play the others */
     bool in_turn; /* a wrapper was before dlopen and called it in turn */
 };
