@@ -37,7 +37,6 @@ struct played {
 };
 
 struct other { /* another program of the command */
-    const struct source *source;
     struct replay replay;
     struct outcome base;
 };

@@ -167,7 +167,7 @@ static struct edits reaching(const struct planning *p, const struct played *x,
     WC_EACH(e, x->edits)
         if (all && (!edit_is_variable(e) ||
                     (!x->alone && wc_str_same(wc_variable(&p->source->stack, e->name),
-                                              wc_variable(&other->source->stack, e->name)))))
+                                              wc_variable(&other->replay.source->stack, e->name)))))
             all[edits.n++] = *e;
     return edits;
 }
@@ -200,7 +200,7 @@ static bool spares_others(struct planning *p, struct played *x) {
                                  judge_is_harmless(&other->replay, &other->base, &outcome, false));
         const size_t shared = shared_with(p, outcome.why ? &other->base : &outcome);
         x->left.beside += shared;
-        x->beside = shared ? wc_base_name(source_program(other->source)) : x->beside;
+        x->beside = shared ? wc_base_name(source_program(other->replay.source)) : x->beside;
         outcome_end(&outcome);
     }
     return spares;
@@ -674,13 +674,13 @@ static bool all_cured(const struct planning *p) {
 /* As they are without edits. */
 static void play_others(struct planning *p) {
     for (size_t i = 0; !p->why && i < p->source->beside.n; i++) {
-        struct other *other = &p->others[p->others_n++];
-        other->source = p->source->beside.p[i];
-        if (!replay_begin(&other->replay, other->source, NULL, &other->base))
-            continue;
-        outcome_end(&other->base);
-        replay_end(&other->replay);
-        p->others_n--;
+        struct other *other = &p->others[p->others_n];
+        if (replay_begin(&other->replay, p->source->beside.p[i], NULL, &other->base)) {
+            outcome_end(&other->base);
+            replay_end(&other->replay);
+        } else {
+            p->others_n++;
+        }
     }
 }
 
