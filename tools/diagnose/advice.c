@@ -339,7 +339,7 @@ struct advice advice_for(const struct wc_stack *s, const struct wc_finding_recor
 /* Those that require what is there, of a host whose pins are known. */
 static const char *releases_for(struct wc_arena *memory, const struct wc_stack *s,
                                 const struct wc_object *host, const struct wc_object *library) {
-    const char *installation = library ? library->r.installation : NULL, *extra;
+    const char *installation = library ? library->r.installation : NULL;
     const struct wc_version there = library ? wc_runtime_of(s, library).range.low : WC_VERSION_NONE;
     const int32_t cuda = wc_cuda_of_host(s, host).major;
     const char *wheel = /* NVIDIA's that has the cuDNN, or would */
@@ -348,7 +348,7 @@ static const char *releases_for(struct wc_arena *memory, const struct wc_stack *
         : cuda > 0 ? wc_arena_format(memory, "nvidia-cudnn-cu%d", cuda)
                    : NULL;
     const char *releases = wheel && host->r.installation && wc_version_known(there)
-                               ? host_releases(memory, host->r.installation, wheel, there, &extra)
+                               ? host_releases(memory, host->r.installation, wheel, there)
                                : NULL;
 
     /* What it has itself is not the way out. */

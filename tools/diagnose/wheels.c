@@ -61,12 +61,10 @@ static const struct {
 
 static const struct {
     struct range of;
-    const char *extra, *wheel, *releases;
+    const char *wheel, *releases;
 } pins[] = {
-#define BUILT_WITH(package, from, to, cuda, cudnn, what, source)                                   \
-    {{package, from, to}, "", cuda, cudnn},
-#define PINS(package, extra, from, to, wheel, releases)                                            \
-    {{package, from, to}, extra, wheel, releases},
+#define BUILT_WITH(package, from, to, cuda, cudnn, what, source) {{package, from, to}, cuda, cudnn},
+#define PINS(package, extra, from, to, wheel, releases) {{package, from, to}, wheel, releases},
 #include "core/knowledge/built_with.def"
 };
 
@@ -201,18 +199,16 @@ const char *wheel_with(struct wc_arena *memory, const char *soname, int32_t cuda
 /* ---- which host ---- */
 
 const char *host_releases(struct wc_arena *memory, const char *package, const char *wheel,
-                          struct wc_version release, const char **extra) {
+                          struct wc_version release) {
     const char *newest = NULL;
 
     WC_EACH_ROW(row, pins) /* without a pin: as NVIDIA promises */
         if (wc_str_same(row->of.package, package) &&
-            (*row->wheel ? wc_str_same(row->wheel, wheel) &&
-                               wc_text_accepts(row->releases, release) == WC_YES
-                         : wc_rule_check(WC_RULE_NVIDIA, wc_version_of(row->releases), release) ==
-                               WC_FITS)) {
+            (*row->wheel
+                 ? wc_str_same(row->wheel, wheel) &&
+                       wc_text_accepts(row->releases, release) == WC_YES
+                 : wc_rule_check(WC_RULE_NVIDIA, wc_version_of(row->releases), release) == WC_FITS))
             newest = wc_arena_format(memory, ">=%s,<%s", row->of.from, row->of.to);
-            *extra = row->extra;
-        }
     return newest;
 }
 

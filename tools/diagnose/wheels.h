@@ -51,9 +51,9 @@ const char *wheel_with(struct wc_arena *memory, const char *soname, int32_t cuda
                        const char **spec);
 
 /* The newest releases of a host's package that require a set of that wheel's releases with this one
- * in it; NULL: none is known. *extra: with which extra they do, "": with any. */
+ * in it, perhaps with an extra; NULL: none is known. */
 const char *host_releases(struct wc_arena *memory, const char *package, const char *wheel,
-                          struct wc_version release, const char **extra);
+                          struct wc_version release);
 
 /* The release that a package manager would take: the newest known that the set accepts, else the
  * least that it allows. spec "": any. NONE: there is none. */
