@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "wheels.h"
 
-#include <glob.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -530,14 +529,12 @@ void sites_end(struct sites *sites) {
 void wheels_emit(const char *program, struct disk *disk, const struct wc_sink *to) {
     OWNED char *bin = must_format("%.*s/..", (int)wc_dir_length(program), program);
     OWNED char *prefix = realpath(bin, NULL); /* the program itself may be a link to another's */
-    OWNED char *pattern = must_format("%s/lib*/python3*/{site,dist}-packages/", prefix ?: "");
+    OWNED_GLOB glob_t sites =
+        glob_below(prefix ?: "", "/", "lib*/python3*/{site,dist}-packages/", GLOB_BRACE);
     struct wc_environments told = {.cuda = true};
-    glob_t sites = {.gl_pathc = 0};
     struct elf_reader reader;
 
     elf_reader_begin(&reader, disk);
-    if (wc_program_is(program, WC_PROGRAM_PYTHON) && glob(pattern, GLOB_BRACE, NULL, &sites) == 0)
-        for (size_t i = 0; i < sites.gl_pathc; i++)
-            wc_emit_packages(to, &told, sites.gl_pathv[i], &reader.reader);
-    globfree(&sites);
+    for (size_t i = 0; wc_program_is(program, WC_PROGRAM_PYTHON) && i < sites.gl_pathc; i++)
+        wc_emit_packages(to, &told, sites.gl_pathv[i], &reader.reader);
 }
