@@ -93,7 +93,6 @@ struct case_of { /* one candidate and one finding */
     const struct wc_finding_record *f;
     bool of_end; /* only with the end of the process the replay shows the finding */
     bool variables_alone, new_files; /* of the edits */
-    bool single; /* library of CUDA's, with unknown requirements of those next to it */
 };
 
 /* Of a part that the facade then looks for, and that its release does not hold yet, another release
@@ -217,7 +216,10 @@ static bool is_of_wrong_kind(const struct case_of *c) {
 
     return (c->variables_alone ? asks(f, NO_VARIABLE) : asks(f, VARIABLES_ALONE)) ||
            (c->new_files && (asks(f, NO_FILES) || asks(f, OF_DRIVER) || limits)) ||
-           (c->single && is_a(f, "symbol-version-not-found")) ||
+           /* A single library of CUDA's: what those next to it require is not known. */
+           (c->c->p[0].kind == EDIT_PLACE &&
+            wc_name_kind_of(c->c->p[0].name) == WC_NAME_CUDA_DEPENDENCY &&
+            is_a(f, "symbol-version-not-found")) ||
            /* Without that package no host gets a cuDNN. */
            (c->c->n == 1 && c->c->p[0].kind == EDIT_REMOVE &&
             (asks(f, PACKAGE_STAYS) || !wc_first_facade(c->then)));
@@ -582,7 +584,6 @@ static const struct {
 
 const char *judge(const struct planning *p, const struct played *x,
                   const struct wc_finding_record *f) {
-    const struct edit *first = &x->edits.p[0];
     const struct case_of c = {.p = p,
                               .x = x,
                               .c = &x->edits,
@@ -596,9 +597,7 @@ const char *judge(const struct planning *p, const struct played *x,
                                   WC_ANY(e, x->edits,
                                          e->kind == EDIT_INSTALL || e->kind == EDIT_REINSTALL ||
                                              e->kind == EDIT_PLACE || e->kind == EDIT_RESTORE ||
-                                             e->kind == EDIT_COPY),
-                              .single = first->kind == EDIT_PLACE &&
-                                        wc_name_kind_of(first->name) == WC_NAME_CUDA_DEPENDENCY};
+                                             e->kind == EDIT_COPY)};
 
     WC_EACH_ROW(row, objections)
         if (row->objects(&c))
