@@ -3,7 +3,10 @@
  * cuda-major-differs, cuda-dependency-differs: the CUDA libraries next to cuDNN. A cuDNN of the
  * right release may be made for another CUDA than its host, or get its cuBLAS from elsewhere.
  */
+#include <string.h>
+
 #include "core/demand/finding.h"
+#include "core/packages/identify.h"
 #include "driver.h"
 
 /* ---- cuda-major-differs ---- */
@@ -172,29 +175,20 @@ static bool is_missing(const struct wc_stack *s, const struct wc_failure *f, con
 /* Where an installation of many packages begins: site-packages, the conda environment, the toolkit.
  * NULL: one library's own directory shows nothing. */
 static struct wc_span home_of(const struct wc_object *o) {
-    static const char *const roots[] = {"/site-packages/", "/dist-packages/"};
-    static const char system[] = "package manager";
-    const char *path = wc_real_path_of(o);
+    static const char system[] = "package manager", site[] = "/site-packages/";
+    const enum wc_installation_kind kind = o->r.installation_kind;
+    const char *file = kind == WC_installation_kind_WHEEL ? wc_real_path_of(o) : NULL;
+    const char *in_site = file ? wc_behind_last(file, site) : NULL, *path = o->r.installation_path;
 
-    switch (o->r.installation_kind) {
-    case WC_installation_kind_WHEEL:
-        WC_EACH_ROW(root, roots) {
-            const char *at = path ? wc_str_find(path, *root) : NULL;
-            if (at)
-                return (struct wc_span){path, (size_t)(at - path)};
-        }
-        break;
-    case WC_installation_kind_DEBIAN:
-    case WC_installation_kind_RPM:
-        return (struct wc_span){system, sizeof system - 1};
-    case WC_installation_kind_CONDA:
-    case WC_installation_kind_CUDA_TOOLKIT:
-        break;
-    default:
-        return (struct wc_span){NULL, 0};
-    }
-    path = o->r.installation_path;
-    return (struct wc_span){path, path ? wc_str_length(path) : 0};
+    if (file && !in_site)
+        in_site = wc_behind_last(file, "/dist-packages/");
+    if (in_site)
+        return (struct wc_span){file, (size_t)(in_site - file) - strlen(site)};
+    if (wc_is_of_system(kind))
+        return (struct wc_span){system, strlen(system)};
+    if (!wc_is_of_environment(kind) && kind != WC_installation_kind_CUDA_TOOLKIT)
+        path = NULL;
+    return (struct wc_span){path, path ? strlen(path) : 0};
 }
 
 static bool same_home(struct wc_span a, struct wc_span b) {
