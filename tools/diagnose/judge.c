@@ -36,11 +36,9 @@ static bool is_other_request(const struct wc_finding_record *a, const struct wc_
 
 /* The library that was missing, or is not a library. */
 static const char *missed(const struct wc_finding_record *f) {
-    const char *of = is_a(f, "dependency-missing") ? wc_fact_value(f, WC_FACT_MISSING)
-                     : is_a(f, "bad-file")         ? wc_fact_value(f, WC_FACT_FILE)
-                                                   : NULL;
-
-    return of ? wc_base_name(of) : NULL;
+    return wc_base_name(is_a(f, "dependency-missing") ? wc_fact_value(f, WC_FACT_MISSING)
+                        : is_a(f, "bad-file")         ? wc_fact_value(f, WC_FACT_FILE)
+                                                      : NULL);
 }
 
 /* About the same package, the same host, or, where none is known, the same library. By the loader's

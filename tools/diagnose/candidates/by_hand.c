@@ -316,8 +316,7 @@ static void add_cuda(struct making *m, const char *directory, int32_t toolkit) {
     int32_t cuda = -1;
 
     WC_EACH(failure, m->s->failures) {
-        const char *missing = wc_missing_of(failure);
-        const char *name = missing ? wc_base_name(missing) : NULL;
+        const char *name = wc_base_name(wc_missing_of(failure));
         const bool again = name && WC_ANY(e, all, strcmp(e->name, name) == 0);
         if (!name || again || all.n + 1 == CANDIDATE_EDITS ||
             wc_name_kind_of(name) != WC_NAME_CUDA_DEPENDENCY || wc_str_ends(name, ".so") ||

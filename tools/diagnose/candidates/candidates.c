@@ -140,7 +140,7 @@ const char *make_module_of(struct making *m, const char *path) {
     const char *site = site_of_file(m, path), *below;
 
     if (!site)
-        return path ? wc_base_name(path) : NULL;
+        return wc_base_name(path);
     below = path + strlen(site) + 1;
     below = make_format(m, "%.*s", (int)strcspn(below, strchr(below, '/') ? "/" : "."), below);
     return wc_str_ends(below, ".libs") /* next to what is imported */

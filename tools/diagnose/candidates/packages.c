@@ -574,9 +574,8 @@ void make_missing(struct making *m) {
             add_listed(m, site, *name);
     }
     WC_EACH(failure, m->s->failures) {
-        const char *missing = wc_missing_of(failure);
-        const char *name = missing ? wc_base_name(missing) : NULL;
-        const enum wc_name_kind kind = wc_name_kind_of(missing);
+        const char *name = wc_base_name(wc_missing_of(failure));
+        const enum wc_name_kind kind = wc_name_kind_of(name);
         if (!name || !(wc_kind_is_ours(kind) || make_matters(m, name)))
             continue;
         const struct entries environments = make_environments(m, failure);

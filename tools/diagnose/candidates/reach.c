@@ -279,8 +279,7 @@ static struct entries near_failure(struct making *m, const struct wc_failure *fa
 
 /* Another copy of a loaded file, where something is wrong with it. */
 static void add_other_copies(struct making *m, const struct wc_object *o) {
-    const char *asked = o->r.asked_name ? o->r.asked_name : o->r.soname;
-    const char *name = wc_base_name(asked ? asked : wc_path_of(o));
+    const char *name = wc_base_name(o->r.asked_name ?: o->r.soname ?: wc_path_of(o));
     const char *own = make_directory_of(m, o->r.path);
     const bool is_of_package = make_environment_of(m, wc_path_of(o)); /* which has to be right */
     struct entries at = {NULL, 0};
@@ -527,7 +526,7 @@ void make_reached(struct making *m) {
     struct entries together = {NULL, 0};
 
     WC_EACH(o, m->s->objects) { /* a wheel has no name without a number, which was asked for */
-        const char *name = wc_is_cudnn(o) && o->r.asked_name ? wc_base_name(o->r.asked_name) : NULL;
+        const char *name = wc_is_cudnn(o) ? wc_base_name(o->r.asked_name) : NULL;
         if (!name || !wc_str_ends(name, ".so"))
             continue;
         turn_alternative(m, o);
@@ -567,7 +566,7 @@ void make_reached(struct making *m) {
         const char *missing = version ? wc_base_name(failure->said.library ?: failure->said.version)
                               : needs_damaged ? wc_base_name(failure->culprit)
                                               : wc_missing_of(failure);
-        const char *name = missing ? wc_base_name(missing) : NULL;
+        const char *name = wc_base_name(missing);
         const bool ours = wc_name_kind_of(missing) != WC_NAME_OTHER;
         if (!name || !(ours || make_matters(m, name) || (version && make_matters(m, version))))
             continue;

@@ -83,7 +83,7 @@ static void want_spec(struct wanting *w, const char *spec) {
 /* A part is asked for by a host that was made for that major, unless by a path, where it is to be.
  * missing: only a file of that very release has all numbers of the name. */
 static void want_name(struct wanting *w, const char *name, bool missing) {
-    struct wc_name asked = wc_name_read(name ? wc_base_name(name) : "");
+    struct wc_name asked = wc_name_read(name);
     const bool is_path = name && strchr(name, '/');
 
     asked.version.build = -1;
