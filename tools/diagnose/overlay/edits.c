@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How each edit is played over an overlay; those of packages: packages.c. */
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
