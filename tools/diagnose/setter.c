@@ -39,8 +39,7 @@ struct reading {
 static void add_file(struct reading *r, const char *path) {
     OWNED char *real = r->files.n < FILES_MOST ? realpath(path, NULL) : NULL;
 
-    if (real && !WC_ANY(known, r->files, strcmp(*known, real) == 0))
-        entries_add(r->memory, &r->files, wc_arena_string(r->memory, real));
+    entries_add_new(r->memory, &r->files, wc_arena_string(r->memory, real));
 }
 
 /* The next word of a line that may be a path, after the signs that languages put there; NULL: none.
