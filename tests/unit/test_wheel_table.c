@@ -56,10 +56,10 @@ static void rows_of_a_file_begin_with_its_oldest_release(void **state) {
                                                wc_version_of(rows[k].from)) <= 0);
 }
 
-static void assert_list(const char *const *list, const char *expected) {
+static void assert_list(struct entries list, const char *expected) {
     const char *joined = "";
-    for (; *list; list++)
-        joined = wc_arena_format(&memory.arena, "%s%s%s", joined, *joined ? " " : "", *list);
+    WC_EACH(one, list)
+        joined = wc_arena_format(&memory.arena, "%s%s%s", joined, *joined ? " " : "", *one);
     assert_string_equal(joined, expected);
 }
 

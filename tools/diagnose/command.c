@@ -332,17 +332,18 @@ static const char *cleared(struct making *m) {
 static const char *nodeps(struct making *m) {
     const char *release = wheel_newest(m->edit->name, m->edit->value ?: "");
     const char *site = m->edit->environment;
-    const char *const *known =
+    const struct entries known =
         wheel_required(m->view.memory, m->edit->name, wheel_version(release ?: ""));
     struct requirements all = {NULL, 0};
 
     if (m->manager.info)
         requirements_add(&all, m->view.memory,
                          view_text(m->view, format(m, "%s/METADATA", m->manager.info)));
-    bool lacks = WC_ANY(
-        q, all, requirement_is_known(q) && !wheel_installed(m->view, site, q->package, NULL));
-    for (; !m->manager.info && *known; known++)
-        lacks = lacks || !wheel_installed(m->view, site, *known, NULL);
+    const bool lacks =
+        m->manager.info
+            ? WC_ANY(q, all,
+                     requirement_is_known(q) && !wheel_installed(m->view, site, q->package, NULL))
+            : WC_ANY(other, known, !wheel_installed(m->view, site, *other, NULL));
     free(all.p);
     return lacks && m->edit->kind == EDIT_INSTALL ? "" : " --no-deps";
 }

@@ -16,7 +16,7 @@
 #include "tools/util/memory.h"
 #include "tools/util/terminal.h"
 
-enum { FIRST_CUDA = 11, CUDAS = 3, REQUIRED_MOST = 8 };
+enum { FIRST_CUDA = 11, CUDAS = 3 };
 
 static const struct {
     const char *release;
@@ -115,15 +115,14 @@ bool wheel_cudnn_needs(const char *library) {
                       memmem(row->needs, strlen(row->needs), library, (size_t)(end - library) + 3));
 }
 
-const char *const *wheel_required(struct wc_arena *memory, const char *package,
-                                  struct wc_version version) {
-    const char **other = wc_arena_take(memory, (REQUIRED_MOST + 1) * sizeof(*other));
-    size_t n = 0;
+struct entries wheel_required(struct wc_arena *memory, const char *package,
+                              struct wc_version version) {
+    struct entries all = {NULL, 0};
 
     WC_EACH_ROW(row, requires)
-        if (other && n < REQUIRED_MOST && speaks_of(&row->of, package, version))
-            other[n++] = row->other;
-    return other;
+        if (speaks_of(&row->of, package, version))
+            entries_add(memory, &all, row->other);
+    return all;
 }
 
 /* ---- which wheel ---- */

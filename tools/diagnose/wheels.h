@@ -33,9 +33,9 @@ struct wheel_list wheel_list(struct wc_arena *memory, const char *package,
 /* Is there a release of cuDNN of which a library needs that one, of whatever number? */
 bool wheel_cudnn_needs(const char *library);
 
-/* The packages that come with it, NULL at the end. */
-const char *const *wheel_required(struct wc_arena *memory, const char *package,
-                                  struct wc_version release);
+/* The packages that come with it. */
+struct entries wheel_required(struct wc_arena *memory, const char *package,
+                              struct wc_version release);
 
 /* The newest release of a wheel of cuDNN that the set accepts ("": any); NULL: the index has none,
  * or only such as are newer than the table. */

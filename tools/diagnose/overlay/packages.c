@@ -321,7 +321,6 @@ static bool install_wheel(struct overlay *o, const struct where *w, const char *
     const char *version = view_version(o->view, release), *info;
     char name[96];
     struct wheel_list files = wheel_list(&o->memory.arena, package, release);
-    const char *const *requires = wheel_required(&o->memory.arena, package, release);
     const char *record, *required = "";
 
     if (!files.n)
@@ -331,8 +330,8 @@ static bool install_wheel(struct overlay *o, const struct where *w, const char *
     if (old && wc_version_compare(wc_version_of(old->version), release) == 0)
         return overlay_fail(o, "that release is installed already");
     record = put_files(o, w, old, NULL, package, release, &files, "", ",,\n");
-    for (; *requires; requires ++)
-        required = overlay_format(o, "%sRequires-Dist: %s\n", required, *requires);
+    EACH_ENTRY(other, wheel_required(&o->memory.arena, package, release))
+        required = overlay_format(o, "%sRequires-Dist: %s\n", required, *other);
     wc_distribution_normalise(package, strlen(package), name, sizeof(name));
     info = overlay_format(o, "%s/%s-%s.dist-info", w->path, name, version);
     return record && put_text(o, overlay_format(o, "%s/RECORD", info), record) &&
