@@ -134,17 +134,16 @@ static const char *mount_of(const struct asked *a) {
     return o && is_mounted(o) ? o->r.mount : NULL;
 }
 
-/* What was looked at of the file that the finding names. */
-static const struct wc_file_record *file_of(const struct asked *a) {
-    const char *path = fact(a, WC_FACT_FILE);
+/* What was looked at of a file; NULL: nothing was. */
+static const struct wc_file_record *file_at(const struct wc_stack *s, const char *path) {
     const struct wc_file *found =
-        path ? WC_FIRST(one, a->s->files, wc_str_same(one->r.path, path)) : NULL;
+        path ? WC_FIRST(one, s->files, wc_str_same(one->r.path, path)) : NULL;
 
     return found ? &found->r : NULL;
 }
 
 static enum wc_file_fault fault_of(const struct asked *a) {
-    const struct wc_file_record *file = file_of(a);
+    const struct wc_file_record *file = file_at(a->s, fact(a, WC_FACT_FILE));
 
     return file ? file->fault : WC_file_fault_UNKNOWN;
 }
@@ -205,7 +204,7 @@ static bool has_one_behind(const struct asked *a) {
 static bool is_in_variable(const struct asked *a) {
     const char *path = fact(a, WC_FACT_FILE)  ?: fact(a, WC_FACT_GOT)
                        ?: fact(a, WC_FACT_LIBCUDA) ?: fact(a, WC_FACT_LIBRARY);
-    const struct wc_object o = wc_file_as_object(file_of(a), path);
+    const struct wc_object o = wc_file_as_object(file_at(a->s, fact(a, WC_FACT_FILE)), path);
 
     return path && wc_in_search_path(a->s, &o);
 }
@@ -416,9 +415,7 @@ static bool release_edit(struct wc_arena *memory, const struct wc_stack *s,
                          const struct wc_finding_record *f, struct edit *out) {
     const char *refused = wc_fact_value(f, WC_FACT_REFUSED);
     const char *library = wc_fact_path(f, WC_FACT_LIBRARY);
-    const struct wc_file *file =
-        library ? WC_FIRST(one, s->files, wc_str_same(one->r.path, library)) : NULL;
-    const struct wc_object looked_at = wc_file_as_object(file ? &file->r : NULL, library),
+    const struct wc_object looked_at = wc_file_as_object(file_at(s, library), library),
                            *o = wc_stack_object(s, f->object) ?: &looked_at;
     const bool is_newer = is_package(o) && !wc_is_cudnn(o) &&
                           !(refused && wc_name_is_cudnn(refused)) &&
