@@ -102,20 +102,6 @@ bool overlay_is_sound(struct overlay *o, const char *path, struct wc_version rel
            wc_version_compare(own, release) == 0;
 }
 
-bool overlay_put_back(struct overlay *o, const char *package, const char *path,
-                      struct wc_version release, uint64_t size) {
-    struct wc_file_stat facts;
-    const bool there = o->view.files->facts(o->view.files->ctx, path, &facts);
-
-    /* A framework's release is not that of the cuDNN that its package brings (dust3r#198). */
-    if (wc_name_is_cudnn(path) && *package && !wc_str_starts(package, "nvidia-cudnn-"))
-        release = WC_VERSION_NONE;
-    if (!wc_kind_is_ours(wc_name_kind_of(path)) && there && (!size || facts.size == size))
-        return true;
-    return (there && size && facts.size == size && overlay_is_sound(o, path, release)) ||
-           overlay_put_library(o, package, path, release, size);
-}
-
 struct wheel_list overlay_cudnn_files(struct overlay *o, const char *wheel,
                                       struct wc_version release) {
     struct wheel_file *monolith = wc_arena_take(&o->memory.arena, sizeof(*monolith));

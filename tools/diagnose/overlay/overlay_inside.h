@@ -37,9 +37,6 @@ bool overlay_put_library(struct overlay *o, const char *package, const char *pat
                          struct wc_version release, uint64_t size);
 /* Nothing that the loader refuses, or is for other machines, and of no other release than that. */
 bool overlay_is_sound(struct overlay *o, const char *path, struct wc_version release);
-/* As the package has it: what is there in its size (in bytes; 0: not stated) already. */
-bool overlay_put_back(struct overlay *o, const char *package, const char *path,
-                      struct wc_version release, uint64_t size);
 /* The libraries of that release in a wheel, or the only one that it had before cuDNN 8. Of the
  * newest known of its major where that is all that is known: it has all that there may be. */
 struct wheel_list overlay_cudnn_files(struct overlay *o, const char *wheel,

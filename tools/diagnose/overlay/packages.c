@@ -481,6 +481,21 @@ bool overlay_remove_package(struct overlay *o, const struct edit *e) {
     return take_away(o, &w, &p);
 }
 
+/* As the package has it: what is there in its size (in bytes; 0: not stated) already. */
+static bool put_back(struct overlay *o, const char *package, const char *path,
+                     struct wc_version release, uint64_t size) {
+    struct wc_file_stat facts;
+    const bool there = o->view.files->facts(o->view.files->ctx, path, &facts);
+
+    /* A framework's release is not that of the cuDNN that its package brings (dust3r#198). */
+    if (wc_name_is_cudnn(path) && *package && !wc_str_starts(package, "nvidia-cudnn-"))
+        release = WC_VERSION_NONE;
+    if (!wc_kind_is_ours(wc_name_kind_of(path)) && there && (!size || facts.size == size))
+        return true;
+    return (there && size && facts.size == size && overlay_is_sound(o, path, release)) ||
+           overlay_put_library(o, package, path, release, size);
+}
+
 /* The files of a package, again. */
 bool overlay_reinstall(struct overlay *o, const struct edit *e) {
     struct installed p;
@@ -510,9 +525,8 @@ bool overlay_reinstall(struct overlay *o, const struct edit *e) {
         if (file->link)
             put_link_of(o, &files, file->path);
         else if (bare ? !overlay_is_there(o, file->path)
-                      : !overlay_put_back(o, package, file->path,
-                                          version ? wheel_version(version) : WC_VERSION_NONE,
-                                          file->size))
+                      : !put_back(o, package, file->path,
+                                  version ? wheel_version(version) : WC_VERSION_NONE, file->size))
             return overlay_fail(o, unknown_content);
     }
     return true;
