@@ -499,6 +499,8 @@ static void links_of_a_whole_directory(void **state) {
 
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         put_library(e, files[i].path, files[i].release);
+    /* A name that ldconfig does not read. */
+    write_image("/opt/saved-libcudnn.so.9.22.0", &(struct image){.soname = "libcudnn.so.9"});
     begin(&x, &no_variables);
     assert_true(overlay_apply(&x.overlay, &links));
     assert_version(&x, "/opt/libcudnn.so.9", "9.10.2");

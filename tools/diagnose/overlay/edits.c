@@ -182,16 +182,15 @@ static bool make_link(struct overlay *o, const struct edit *e) {
     return overlay_real_path(o, path) || overlay_fail(o, "the link would lead nowhere");
 }
 
+/* NULL: ldconfig takes no file of that name for a library, or it has no SONAME. */
 static const char *soname_of(struct overlay *o, const char *directory, const char *entry) {
     const struct library *library =
-        library_cache_get(o->library_cache, overlay_format(o, "%s/%s", directory, entry), NULL);
+        fits("lib*.so*", entry)
+            ? library_cache_get(o->library_cache, overlay_format(o, "%s/%s", directory, entry),
+                                NULL)
+            : NULL;
 
     return library && library->is_elf ? library->search.soname : NULL;
-}
-
-/* NULL: ldconfig takes no file of that name for a library, or it has no SONAME. */
-static const char *listed_soname(struct overlay *o, const char *directory, const char *entry) {
-    return fits("lib*.so*", entry) ? soname_of(o, directory, entry) : NULL;
 }
 
 /* As ldconfig makes them: each SONAME, where nothing stands, points to the newest file that has it.
@@ -201,7 +200,7 @@ static bool make_links_in(struct overlay *o, const char *directory) {
     bool made = false;
 
     WC_EACH(entry, all) {
-        const char *soname = listed_soname(o, directory, *entry);
+        const char *soname = soname_of(o, directory, *entry);
         const char *newest = *entry;
         if (!soname || strchr(soname, '/') ||
             overlay_is_there(o, overlay_format(o, "%s/%s", directory, soname)))
@@ -264,7 +263,7 @@ static bool make_cache(struct overlay *o, const struct edit *e) {
             continue;
         const struct entries all = overlay_entries(o, real);
         WC_EACH(entry, all) {
-            const char *soname = listed_soname(o, real, *entry);
+            const char *soname = soname_of(o, real, *entry);
             if (!soname || !(wc_str_same(soname, *entry) || wc_str_ends(*entry, ".so")) ||
                 !comes_first(o, &directories, number, wc_search_cache(&search, *entry)))
                 continue;
