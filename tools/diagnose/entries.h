@@ -17,6 +17,12 @@ void entries_add(struct wc_arena *memory, struct entries *to, const char *text);
 void entries_add_new(struct wc_arena *memory, struct entries *to, const char *text); /* once each */
 /* Through one that a call gives: EACH_ENTRY(entry, view_entries(v, directory)) use(*entry); */
 #define EACH_ENTRY(entry, list) for (const char *const *entry = (list).p; entry && *entry; entry++)
+/* Does it hold for any of such a one? */
+#define ANY_ENTRY(entry, list, holds)                                                              \
+    ({                                                                                             \
+        const struct entries list_ = (list);                                                       \
+        WC_ANY(entry, list_, holds);                                                               \
+    })
 
 /* Files as they are looked at, and where the texts live that are read of them. */
 struct view {

@@ -531,9 +531,8 @@ static bool hides_builtins(const struct case_of *c) {
     WC_EACH(o, c->then->objects) {
         const char *path = wc_path_of(o) ?: "";
         const size_t n = wc_dir_length(path);
-        const struct entries beside = entries_at(c->p, path, n);
         if (wc_str_same(o->r.part, "nvrtc") && !path_has_element(list, path, n) &&
-            WC_ANY(name, beside, wc_str_starts(*name, builtins)))
+            ANY_ENTRY(name, entries_at(c->p, path, n), wc_str_starts(*name, builtins)))
             return true;
     }
     return false;

@@ -90,7 +90,6 @@ static void find_python(struct asking *a) {
     const bool is_foreign =
         !of_venv && of_path && is_there(a, format(a, "%s/pyvenv.cfg", above(a, of_path)));
     const char *places[] = {format(a, "%s/bin", a->root), is_foreign ? NULL : of_path, "/usr/bin"};
-    const struct entries own = view_entries(a->view, places[0]);
     const char *names[] = {of_venv ? "python" : a->version, is_foreign ? a->version : "python3"};
 
     for (size_t i = 0; i < (of_venv ? 1 : 3); i++)
@@ -100,7 +99,8 @@ static void find_python(struct asking *a) {
                 a->out->python = python;
         }
     a->out->is_foreign = is_foreign && !a->out->python;
-    if (of_venv && !a->out->python && WC_ANY(name, own, wc_str_same(*name, "python")))
+    if (of_venv && !a->out->python &&
+        ANY_ENTRY(name, view_entries(a->view, places[0]), wc_str_same(*name, "python")))
         a->out->lacks = format(a, "%s/python", places[0]); /* a link to a Python that has gone */
 }
 

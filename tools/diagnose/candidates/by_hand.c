@@ -197,11 +197,9 @@ static const char *release_in(struct making *m, const char *directory, int32_t m
 /* ---- cuDNN ---- */
 
 static bool has_cudnn(struct making *m, const char *directory, int32_t major) {
-    const struct entries all = make_entries(m, directory);
-
-    return WC_ANY(entry, all,
-                  wc_name_is_cudnn(*entry) &&
-                      (major < 0 || wc_name_read(*entry).version.major == major));
+    return ANY_ENTRY(entry, make_entries(m, directory),
+                     wc_name_is_cudnn(*entry) &&
+                         (major < 0 || wc_name_read(*entry).version.major == major));
 }
 
 static void add_releases(struct making *m, const struct entries *specs, const char *directory,

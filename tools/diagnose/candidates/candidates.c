@@ -104,10 +104,10 @@ struct entries make_searched(struct making *m, const struct wc_failure *failure)
 
 const char *make_place_of_dead_link(struct making *m, const char *file) {
     const char *directory = make_directory_of(m, file);
-    const struct entries all = make_entries(m, directory);
 
     return !strstr(file, "/../") && !make_is_there(m, file) && /* a list may name any place */
-                   WC_ANY(entry, all, strcmp(*entry, wc_base_name(file)) == 0)
+                   ANY_ENTRY(entry, make_entries(m, directory),
+                             strcmp(*entry, wc_base_name(file)) == 0)
                ? directory
                : NULL;
 }

@@ -7,20 +7,18 @@
 static const char *const first_libraries[] = {"libcudart.so", "libcublas.so", "libnvrtc.so"};
 
 bool make_has_cuda(struct making *m, const char *directory, int32_t cuda) {
-    const struct entries all = make_entries(m, directory);
-
-    return WC_ANY(name, all,
-                  wc_name_kind_of(*name) == WC_NAME_CUDA_DEPENDENCY && wc_name_cuda(*name) == cuda);
+    return ANY_ENTRY(name, make_entries(m, directory),
+                     wc_name_kind_of(*name) == WC_NAME_CUDA_DEPENDENCY &&
+                         wc_name_cuda(*name) == cuda);
 }
 
 /* In the process, in the wheels of that site, or in the conda prefix that it is of. */
 static bool has_any(struct making *m, const char *site, int32_t cuda) {
-    const struct entries wheels = make_entries(m, make_format(m, "%s/nvidia", site));
     const char *library = make_directory_of(m, make_directory_of(m, site));
 
     return WC_ANY(o, m->s->objects, o->r.mapped && wc_name_cuda(wc_path_of(o)) == cuda) ||
-           WC_ANY(folder, wheels,
-                  make_has_cuda(m, make_format(m, "%s/nvidia/%s/lib", site, *folder), cuda)) ||
+           ANY_ENTRY(folder, make_entries(m, make_format(m, "%s/nvidia", site)),
+                     make_has_cuda(m, make_format(m, "%s/nvidia/%s/lib", site, *folder), cuda)) ||
            (library && make_has_cuda(m, library, cuda));
 }
 

@@ -54,11 +54,10 @@ static const char *other_site(struct making *m, const char *element, size_t n) {
 static void try_list(struct making *m, const char *variable, const char *list, size_t number,
                      const char *element) {
     const char *site = other_site(m, element, strlen(element));
-    const struct entries modules = make_entries(m, element);
 
-    if (site && WC_ANY(module, modules,
-                       (*module)[0] != '_' && !strstr(*module, "-info") &&
-                           !make_is_there(m, make_format(m, "%s/%s", site, *module))))
+    if (site && ANY_ENTRY(module, make_entries(m, element),
+                          (*module)[0] != '_' && !strstr(*module, "-info") &&
+                              !make_is_there(m, make_format(m, "%s/%s", site, *module))))
         make_one(m, make_variable(variable, make_format(m, "%s:%s", site, list)));
     else if (site)
         make_one(m, make_variable(variable, make_without(m, list, ":", number)));
