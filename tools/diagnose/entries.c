@@ -76,6 +76,10 @@ char *view_text(struct view v, const char *path) {
     return text;
 }
 
+bool view_is_conda(struct view v, const char *path) {
+    return view_has(v, view_format(v, "%s/conda-meta", path));
+}
+
 bool is_of_system(const char *path) {
     return wc_str_starts(path, "/lib") || wc_str_starts(path, "/usr/lib");
 }

@@ -39,6 +39,8 @@ char *view_text(struct view v, const char *path);
 const char *view_directory(struct view v, const char *path);
 /* Behind all links; NULL: nothing is there. */
 const char *view_real_path(struct view v, const char *path);
+/* Is it a prefix of conda's? */
+bool view_is_conda(struct view v, const char *path);
 /* The directories that ldconfig reads: those that /etc/ld.so.conf and the files that it includes
  * name, in that order. The loader's own are there only if they are named. */
 struct entries ldconfig_directories(struct view view);

@@ -108,8 +108,8 @@ static void find_python(struct asking *a) {
 static void find_pip(struct asking *a) {
     const char *at_hand = directory_with(a, "pip");
     const char *own = a->out->python ? above(a, a->out->python) : NULL;
-    const bool is_apart = is_there(a, format(a, "%s/pyvenv.cfg", a->root)) ||
-                          is_there(a, format(a, "%s/conda-meta", a->root));
+    const bool is_apart =
+        is_there(a, format(a, "%s/pyvenv.cfg", a->root)) || view_is_conda(a->view, a->root);
     const bool has_pip = !is_apart || is_there(a, format(a, "%s/pip", a->site));
 
     if (!at_hand && (!own || !has_pip) && !a->out->lacks)
@@ -171,10 +171,6 @@ static void find_conda(struct asking *a) {
     find_tool(a, a->out->prefix);
 }
 
-static bool is_conda_prefix(struct asking *a, const char *path) {
-    return is_there(a, format(a, "%s/conda-meta", path));
-}
-
 /* ---- all ---- */
 
 /* What is in /usr/local/lib or in a home may be of another prefix's Python. */
@@ -203,7 +199,7 @@ static void ask_python(struct asking *a) {
     }
     find_python(a);
     find_pip(a);
-    if (is_conda_prefix(a, a->root)) {
+    if (view_is_conda(a->view, a->root)) {
         a->out->prefix = a->root;
         if (strcmp(installer, "conda") == 0)
             find_conda(a);
@@ -245,7 +241,7 @@ void manager_of(struct wc_arena *memory, const struct user *user, const char *en
                 out->kind = system->kind;
                 out->program = system->program;
             }
-    } else if (is_conda_prefix(&a, environment)) {
+    } else if (view_is_conda(a.view, environment)) {
         out->prefix = environment;
         find_conda(&a);
     } else if (is_there(&a, environment)) {

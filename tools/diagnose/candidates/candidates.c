@@ -75,7 +75,7 @@ static const char *site_of_file(struct making *m, const char *path) {
 const char *make_prefix_of(struct making *m, const char *path) {
     for (size_t n = path ? wc_dir_length(path) : 0; n > 1; n = wc_dir_above(path, n)) {
         const char *prefix = make_format(m, "%.*s", (int)n, path);
-        if (make_is_there(m, make_format(m, "%s/conda-meta", prefix)))
+        if (make_is_conda(m, prefix))
             return make_real_path(m, prefix);
     }
     return NULL;

@@ -24,6 +24,7 @@ struct making {
 #define make_format(m, ...) view_format((m)->view, __VA_ARGS__)
 #define make_entries(m, directory) view_entries((m)->view, directory)
 #define make_is_there(m, path) view_has((m)->view, path)
+#define make_is_conda(m, path) view_is_conda((m)->view, path)
 /* Once each; NULL: nothing is added. */
 #define make_add(m, to, text) entries_add_new((m)->out->memory, to, text)
 
@@ -81,8 +82,6 @@ const char *make_environment_of(struct making *m, const char *path);
 
 /* ---- packages (tools/diagnose/candidates/packages.c) ---- */
 
-/* Is it one of conda? */
-bool make_is_conda(struct making *m, const char *environment);
 /* Those that a failed request is about: of the requester, or of the process. */
 struct entries make_environments(struct making *m, const struct wc_failure *failure);
 

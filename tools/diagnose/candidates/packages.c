@@ -9,11 +9,6 @@ enum { MINORS_MOST = 4 };
 
 /* ---- where packages are installed ---- */
 
-bool make_is_conda(struct making *m, const char *environment) {
-    return !wc_str_ends(environment, "-packages") &&
-           make_is_there(m, make_format(m, "%s/conda-meta", environment));
-}
-
 struct entries make_environments(struct making *m, const struct wc_failure *failure) {
     const struct wc_object *caller = wc_caller_of(m->s, failure);
     const char *of_conda = wc_variable(m->s, "CONDA_PREFIX");

@@ -40,10 +40,7 @@ static bool find_where(struct overlay *o, const struct edit *e, struct where *w)
     if (!w->path)
         return overlay_fail(o, "into which environment it goes is not known");
     w->path = site_for(o, w->path, e->name);
-    w->kind = overlay_is_there(o, overlay_format(o, "%s/conda-meta", w->path)) &&
-                      !strstr(w->path, "/site-packages")
-                  ? CONDA
-                  : WHEELS;
+    w->kind = view_is_conda(o->view, w->path) ? CONDA : WHEELS;
     return true;
 }
 
