@@ -274,9 +274,7 @@ static bool is_of_other_package(const struct asked *a) {
 /* ---- the sentence ---- */
 
 static const char *directory_of(const struct asked *a, const char *path) {
-    size_t n = path ? wc_dir_length(path) : 0;
-
-    return n ? wc_arena_format(a->memory, "%.*s", (int)n, path) : NULL;
+    return path ? wc_arena_format(a->memory, "%.*s", (int)wc_dir_length(path), path) : NULL;
 }
 
 static const char *value_of(void *asked, const char *word) {
