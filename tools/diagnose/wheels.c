@@ -322,6 +322,12 @@ struct wc_version library_release(struct library_cache *libraries, const char *p
     return l && library_identify(libraries, l, &about) ? about.identity->version : WC_VERSION_NONE;
 }
 
+const char *library_soname(struct library_cache *libraries, const char *path) {
+    const struct library *l = library_cache_get(libraries, path, NULL);
+
+    return l ? l->search.soname : NULL;
+}
+
 /* ---- what is installed ---- */
 
 bool wheel_is_name(const char *name, size_t n, const char *package) {

@@ -66,6 +66,8 @@ bool wheel_image(struct wc_arena *memory, const char *package, const char *file,
 
 /* As a library states; NONE: it does not. */
 struct wc_version library_release(struct library_cache *libraries, const char *path);
+/* NULL: it has none, or is no library. */
+const char *library_soname(struct library_cache *libraries, const char *path);
 /* The release of a package that counts as installed in a site, or a prefix of conda; NULL: none
  * does. *info: its name.dist-info, or its record, below that; info NULL: it is not asked for. */
 const char *wheel_installed(struct view view, const char *site, const char *package,

@@ -323,11 +323,10 @@ static bool link_searched(struct making *m, const struct wc_failure *failure,
  * libnvrtc.so.11.2 may call what libnvrtc.so.11.1 lacks (mxnet#20279). */
 static bool is_of_other_release(struct making *m, const char *name, const char *file) {
     const bool ours = wc_name_is_cudnn(name);
-    const struct library *l = ours ? NULL : library_cache_get(m->libraries, file, NULL);
     const struct wc_object *known =
         WC_FIRST(o, m->s->objects, ours && wc_str_same(wc_real_path_of(o), file));
     const struct wc_version asked = wc_name_read(name).version;
-    const char *own = (l ? l->search.soname : NULL) ?: wc_base_name(file);
+    const char *own = (ours ? NULL : library_soname(m->libraries, file)) ?: wc_base_name(file);
 
     return wc_name_kind_of(name) != WC_NAME_DRIVER && /* libcuda.so.1 is of all */
            !((!known || wc_version_agree(asked, known->version)) &&
@@ -381,12 +380,11 @@ static void link_path(struct making *m, const char *path, const char *place) {
     EACH_ENTRY(entry, make_entries(m, place)) {
         const char *file = make_format(m, "%s/%s", place, *entry);
         const bool is_same = strcmp(*entry, name) == 0;
-        const struct library *l = is_same || wc_same_library(*entry, name, false)
-                                      ? library_cache_get(m->libraries, file, NULL)
-                                      : NULL;
         struct candidate c = {.n = 0};
-        if (!l || !(is_same || wc_str_same(l->search.soname, *entry)) || !is_sound(m, file) ||
-            (!is_same && is_of_other_release(m, name, make_real_path(m, file))))
+        if ((!is_same && (!wc_same_library(*entry, name, false) ||
+                          !wc_str_same(library_soname(m->libraries, file), *entry) ||
+                          is_of_other_release(m, name, make_real_path(m, file)))) ||
+            !is_sound(m, file))
             continue;
         if (make_is_there(m, path))
             c.p[c.n++] = (struct edit){.kind = EDIT_DELETE, .path = path};
@@ -614,12 +612,6 @@ void make_reached(struct making *m) {
 
 /* ---- in the loader's cache ---- */
 
-static bool has_soname(struct making *m, const char *file, const char *name) {
-    const struct library *l = library_cache_get(m->libraries, file, NULL);
-
-    return l && wc_str_same(l->search.soname, name);
-}
-
 /* What is missing in a directory that ldconfig reads, by its name, or before ldconfig has made the
  * link of that name: copied there, or mounted into a container, without ldconfig. */
 void make_cached(struct making *m) {
@@ -639,7 +631,9 @@ void make_cached(struct making *m) {
             const char *const *unlinked =
                 WC_FIRST(one, files,
                          strncmp(*one, name, stem) == 0 &&
-                             has_soname(m, make_format(m, "%s/%s", *directory, *one), name));
+                             wc_str_same(library_soname(m->libraries,
+                                                        make_format(m, "%s/%s", *directory, *one)),
+                                         name));
             if (!is_there)
                 file = unlinked ? make_format(m, "%s/%s", *directory, *unlinked) : NULL;
             if (file && !(is_there && is_of_system(*directory))) { /* one run is for all of them */

@@ -184,13 +184,9 @@ static bool make_link(struct overlay *o, const struct edit *e) {
 
 /* NULL: ldconfig takes no file of that name for a library, or it has no SONAME. */
 static const char *soname_of(struct overlay *o, const char *directory, const char *entry) {
-    const struct library *library =
-        fits("lib*.so*", entry)
-            ? library_cache_get(o->library_cache, overlay_format(o, "%s/%s", directory, entry),
-                                NULL)
-            : NULL;
-
-    return library && library->is_elf ? library->search.soname : NULL;
+    return fits("lib*.so*", entry)
+               ? library_soname(o->library_cache, overlay_format(o, "%s/%s", directory, entry))
+               : NULL;
 }
 
 /* As ldconfig makes them: each SONAME, where nothing stands, points to the newest file that has it.
