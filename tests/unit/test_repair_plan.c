@@ -38,7 +38,7 @@ struct found {
 static void play(struct environment *e, struct found *f) {
     heap_arena_begin(&f->memory);
     f->c = (struct candidates){.memory = &f->memory.arena};
-    assert_null(replay_begin(&f->r, e->log, NULL, &f->base));
+    assert_null(replay_begin(&f->r, e->log, &f->base));
 }
 
 static void find(struct found *f) {
@@ -225,7 +225,7 @@ static void make(struct environment *e, struct planned *x) {
     struct wc_record request;
     struct replay r;
 
-    (void)replay_begin(&r, e->log, NULL, &x->seen);
+    (void)replay_begin(&r, e->log, &x->seen);
     replay_end(&r);
     assert_non_null(x->seen.source);
     x->seen.source->root = must_copy(place);

@@ -37,7 +37,7 @@ static void without_edits_it_shows_what_is_there(void **state) {
     struct replay r;
 
     begin_too_old(e, NULL);
-    assert_null(replay_begin(&r, e->log, NULL, &base));
+    assert_null(replay_begin(&r, e->log, &base));
     assert_null(base.why);
     assert_true(finds(&base, "runtime-too-old"));
     assert_string_equal(facade_of(&base)->r.version, "9.1.0");
@@ -63,7 +63,7 @@ static void an_edit_changes_what_comes_in(void **state) {
     begin_too_old(e, NULL);
     put_library(e, in(e, "%s/libcudnn.so.9", other), "9.10.2");
     put_library(e, in(e, "%s/libcudnn_graph.so.9", other), "9.10.2");
-    assert_null(replay_begin(&r, e->log, NULL, &base));
+    assert_null(replay_begin(&r, e->log, &base));
     for (size_t i = 0; i < 2; i++) {
         play(&r, &edits[i], &after);
         assert_false(finds(&after, "runtime-too-old"));
@@ -88,7 +88,7 @@ static void what_is_taken_away_is_missing(void **state) {
     struct replay r;
 
     begin_too_old(e, NULL);
-    assert_null(replay_begin(&r, e->log, NULL, &base));
+    assert_null(replay_begin(&r, e->log, &base));
     play(&r, &away, &after);
     assert_int_equal(after.got[0].files, 0);
     assert_null(facade_of(&after));
@@ -109,7 +109,7 @@ static void a_part_that_is_found_no_more_is_missing(void **state) {
     put_library(e, "/other/libcudnn_graph.so.9", "9.10.2");
     put_host(e, "$ORIGIN/../nvidia/cudnn/lib", "nvidia-cudnn-cu12<10,>=9.1");
     observe(e, NULL, "LD_LIBRARY_PATH=/other");
-    assert_null(replay_begin(&r, e->log, NULL, &base));
+    assert_null(replay_begin(&r, e->log, &base));
     assert_true(finds(&base, "parts-differ"));
     assert_false(finds(&base, "part-missing"));
     play(&r, &unset, &after);
@@ -148,7 +148,7 @@ static void a_facade_is_itself_by_any_path(void **state) {
     r.u.failure.name = "libcudnn_cnn.so.9";
     r.u.failure.caller = in(e, "/two/../two.libs/%s", grafted);
     source_add(e->log, &r);
-    assert_null(replay_begin(&replay, e->log, NULL, &base));
+    assert_null(replay_begin(&replay, e->log, &base));
     assert_int_not_equal(base.got[0].files, 0);
     assert_int_equal(base.got[1].files, 0);
     play(&replay, &set, &after);
@@ -179,7 +179,7 @@ static void what_was_refused_is_refused_again(void **state) {
     r.u.failure.name = e->host;
     r.u.failure.text = words;
     source_add(e->log, &r);
-    assert_null(replay_begin(&replay, e->log, NULL, &base));
+    assert_null(replay_begin(&replay, e->log, &base));
     assert_int_equal(base.got[0].files, 0);
     assert_true(WC_ANY(f, base.source->stack.failures, wc_str_same(f->r.text, words)));
     play(&replay, &order, &after);
@@ -219,7 +219,7 @@ static void an_idle_facade_has_no_parts(void **state) {
     r.u.object.mapped = true;
     r.u.object.path = in(e, "%s/nvidia/cudnn/lib/libcudnn.so.9", e->site);
     source_add(e->log, &r);
-    assert_null(replay_begin(&replay, e->log, NULL, &base));
+    assert_null(replay_begin(&replay, e->log, &base));
     assert_int_equal(base.got[0].files, 0);
     play(&replay, &again, &after);
     assert_int_equal(after.got[0].files, 0);
@@ -240,7 +240,7 @@ static void demands_that_no_file_states_are_carried_over(void **state) {
     r.u.demand.spec = "==9.8.*";
     r.u.demand.source = "WHICHCUDNN_EXPECT";
     source_add(e->log, &r);
-    assert_null(replay_begin(&replay, e->log, NULL, &base));
+    assert_null(replay_begin(&replay, e->log, &base));
     assert_true(
         WC_ANY(d, base.source->stack.demands, d->r.demand_kind == WC_demand_kind_EXPECTATION));
     outcome_end(&base);
@@ -255,8 +255,7 @@ static void another_computer_is_not_replayed(void **state) {
     begin_too_old(e, NULL);
     source_free(e->log);
     observe(e, "another-node", NULL);
-    assert_string_equal(replay_begin(&r, e->log, NULL, &base),
-                        "the program ran on another machine");
+    assert_string_equal(replay_begin(&r, e->log, &base), "the program ran on another machine");
     replay_end(&r);
 }
 

@@ -675,7 +675,7 @@ static bool all_cured(const struct planning *p) {
 static void play_others(struct planning *p) {
     for (size_t i = 0; !p->why && i < p->source->beside.n; i++) {
         struct other *other = &p->others[p->others_n];
-        if (replay_begin(&other->replay, p->source->beside.p[i], NULL, &other->base)) {
+        if (replay_begin(&other->replay, p->source->beside.p[i], &other->base)) {
             outcome_end(&other->base);
             replay_end(&other->replay);
         } else {
@@ -702,7 +702,7 @@ void plan_make(struct plan *plan, const struct source *source, const struct wc_f
     if (source->user || (source->type <= SOURCE_PROCESS && stat(source->path, &facts) == 0))
         disk_as_user(source->user ?: facts.st_uid);
     p.candidates.memory = &memory.arena;
-    p.why = replay_begin(&p.replay, source, why, &p.base);
+    p.why = why ?: replay_begin(&p.replay, source, &p.base);
     p.replay.goes_on = command;
     p.user = (struct user){.files = p.why ? NULL : &p.replay.library_cache->disk.files,
                            .path = getenv("PATH"),
@@ -737,7 +737,8 @@ void plan_make(struct plan *plan, const struct source *source, const struct wc_f
     outcome_end(&p.base);
     free(p.played.p);
     free(p.candidates.p);
-    replay_end(&p.replay);
+    if (!why)
+        replay_end(&p.replay);
     disk_as_self();
 }
 

@@ -785,17 +785,16 @@ void outcome_end(struct outcome *o) {
     heap_arena_end(&o->memory);
 }
 
-const char *replay_begin(struct replay *r, const struct source *source, const char *why,
-                         struct outcome *base) {
+const char *replay_begin(struct replay *r, const struct source *source, struct outcome *base) {
     const struct wc_stack *s = &source->stack;
+    const char *why = NULL;
     struct utsname here;
 
-    if (!why && source->type == SOURCE_LOCK)
+    if (source->type == SOURCE_LOCK)
         why = "a lock has no files that could be looked at";
-    else if (!why && (!s->has_process || (!s->process.executable && source->type != SOURCE_SCAN)))
+    else if (!s->has_process || (!s->process.executable && source->type != SOURCE_SCAN))
         why = "which program it was is not known";
-    else if (!why && s->process.node && uname(&here) == 0 &&
-             strcmp(here.nodename, s->process.node) != 0)
+    else if (s->process.node && uname(&here) == 0 && strcmp(here.nodename, s->process.node) != 0)
         why = "the program ran on another machine";
     *r = (struct replay){.source = source,
                          .memory = HEAP_ARENA(r->memory),

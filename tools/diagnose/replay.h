@@ -76,11 +76,10 @@ bool replay_names_by(const char *variable, const char *element, size_t n, const 
                      const char *caller);
 /* Of its folder, or the one next to it into which its libraries were grafted. path may be NULL. */
 bool replay_lies_in_module(const char *path, const char *module);
-/* With the first play, which has no edits. NULL: it can be replayed; else why not: as the caller
- * knows (why), or as is found here. *r must not move until replay_end, which is called in either
- * case, as is outcome_end(base); that is zero before. */
-const char *replay_begin(struct replay *r, const struct source *source, const char *why,
-                         struct outcome *base);
+/* With the first play, which has no edits. NULL: it can be replayed; else why not. *r must not move
+ * until replay_end, which is called in either case, as is outcome_end(base); that is zero before.
+ */
+const char *replay_begin(struct replay *r, const struct source *source, struct outcome *base);
 void replay_end(struct replay *r);
 /* What failed in the first play for reasons that no file shows fails in the others, too, as long as
  * the same files are loaded. */
