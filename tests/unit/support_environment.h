@@ -99,11 +99,11 @@ static inline void put_wheel(struct environment *e, const char *name, const char
 /* A framework's library that needs cuDNN, found by that DT_RUNPATH, in a package that requires it.
  */
 static inline void put_host(struct environment *e, const char *runpath, const char *requires) {
-    static const char *const needed[] = {"libcudnn.so.9", NULL};
+    const char *needed[] = {"libcudnn.so.9", NULL};
 
     e->host = in(e, "%s/frame/libframe.so", e->site);
     write_image(e->host, &(struct image){.soname = "libframe.so",
-                                         .needed = needed,
+                                         .needed = {needed, 1},
                                          .runpath = runpath,
                                          .version = WC_VERSION_NONE});
     put_metadata(e, "frame", "1.0", requires, "frame/libframe.so,,\n");

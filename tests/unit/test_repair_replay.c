@@ -124,7 +124,7 @@ static void a_part_that_is_found_no_more_is_missing(void **state) {
  * other facade for it, which would find the part. */
 static void a_facade_is_itself_by_any_path(void **state) {
     static const char grafted[] = "libcudnn-74a4c495.so.9.1.0";
-    static const char *const needed[] = {"libcudnn.so.9", grafted, NULL};
+    const char *needed[] = {"libcudnn.so.9", grafted, NULL};
     struct environment *e = *state;
     const struct edit set = {.kind = EDIT_SET, .name = "LD_LIBRARY_PATH", .value = "/two.libs"};
     struct outcome base = {.why = NULL}, after;
@@ -138,7 +138,7 @@ static void a_facade_is_itself_by_any_path(void **state) {
     write_bytes("/two/beside", "", 0);
     put_host(e, NULL, NULL);
     write_image(e->host, &(struct image){.soname = "libframe.so",
-                                         .needed = needed,
+                                         .needed = {needed, 2},
                                          .runpath = "/one:/two/../two.libs",
                                          .version = WC_VERSION_NONE});
     observe(e, NULL, NULL);
@@ -195,7 +195,7 @@ static void what_was_refused_is_refused_again(void **state) {
 
 /* Nobody has wanted anything of the facade yet: none of its parts is there for others to find. */
 static void an_idle_facade_has_no_parts(void **state) {
-    static const char *const needed[] = {"libcudnn_adv.so.9", NULL};
+    const char *needed[] = {"libcudnn_adv.so.9", NULL};
     struct environment *e = *state;
     const struct edit again = {.kind = EDIT_REINSTALL,
                                .name = "nvidia-cudnn-cu12",
@@ -209,9 +209,9 @@ static void an_idle_facade_has_no_parts(void **state) {
     write_image(in(e, "%s/nvidia/cudnn/lib/libz.so.1", e->site),
                 &(struct image){.soname = "libz.so.1", .version = WC_VERSION_NONE});
     put_host(e, NULL, NULL);
-    write_image(
-        e->host,
-        &(struct image){.soname = "libframe.so", .needed = needed, .version = WC_VERSION_NONE});
+    write_image(e->host, &(struct image){.soname = "libframe.so",
+                                         .needed = {needed, 1},
+                                         .version = WC_VERSION_NONE});
     observe(e, NULL, in(e, "LD_PRELOAD=%s/nvidia/cudnn/lib/libcudnn.so.9", e->site));
     wc_record_begin(&r, WC_KIND_object);
     r.u.object.object = 2;

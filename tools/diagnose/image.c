@@ -69,15 +69,15 @@ static void add_names(struct making *m, const struct image *image) {
     add_text(m, "");
     if (image->version_symbol && wc_version_known(image->version))
         add_symbol(m, image->version_symbol, STT_OBJECT, sizeof(none.release));
-    for (const char *const *name = image->functions; name && *name; name++)
+    EACH_ENTRY(name, image->functions)
         add_symbol(m, *name, STT_FUNC, 1);
-    for (const char *const *name = image->needed; name && *name; name++)
+    EACH_ENTRY(name, image->needed)
         add_dynamic(m, DT_NEEDED, add_text(m, *name));
     if (image->rpath)
         add_dynamic(m, DT_RPATH, add_text(m, image->rpath));
     if (image->runpath)
         add_dynamic(m, DT_RUNPATH, add_text(m, image->runpath));
-    for (const char *const *name = image->constants; name && *name; name++)
+    EACH_ENTRY(name, image->constants)
         add_text(m, *name);
 }
 

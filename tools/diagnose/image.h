@@ -7,16 +7,17 @@
 #pragma once
 
 #include "core/names/version.h"
+#include "entries.h"
 
 struct image {
     const char *soname;
-    const char *rpath, *runpath;  /* NULL: none */
-    const char *const *needed;    /* NULL at the end; NULL: nothing */
-    const char *const *functions; /* that it exports, likewise */
-    const char *const *constants; /* names that it opens, likewise */
-    struct wc_version version;    /* NONE: it does not say */
-    const char *version_symbol;   /* in which it says it: "cudnn_graph_version" */
-    uint64_t size;                /* of the file at least; the rest reads as zero */
+    const char *rpath, *runpath; /* NULL: none */
+    struct entries needed;
+    struct entries functions;   /* that it exports */
+    struct entries constants;   /* names that it opens */
+    struct wc_version version;  /* NONE: it does not say */
+    const char *version_symbol; /* in which it says it: "cudnn_graph_version" */
+    uint64_t size;              /* of the file at least; the rest reads as zero */
 };
 
 /* A descriptor of the file, in memory. */

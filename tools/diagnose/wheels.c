@@ -278,37 +278,33 @@ bool wheel_image(struct wc_arena *memory, const char *package, const char *file,
         out->version_symbol = wc_arena_format(memory, "cudnn_%s_version",
                                               name.kind == WC_NAME_FACADE ? "facade" : name.part);
         out->runpath = "$ORIGIN";
-        struct entries functions = {NULL, 0};
         for (int f = 0; name.kind == WC_NAME_FACADE && f < wc_function_count(); f++) {
             struct wc_version last = wc_function_last(f);
             if (wc_version_compare(wc_function_first(f), release) <= 0 &&
                 (!wc_version_known(last) || wc_version_agree(last, release) ||
                  wc_version_compare(last, release) >= 0))
-                entries_add(memory, &functions, wc_function_name(f));
+                entries_add(memory, &out->functions, wc_function_name(f));
         }
-        out->functions = functions.p;
         if (!is_cudnn(package)) /* of another package manager: the same libraries */
             package = "nvidia-cudnn-cu12";
     }
     struct wheel_list files = wheel_list(memory, package, release);
     if (wc_kind_is_cudnn(name.kind) && release.major >= 8) { /* before there was one library */
-        struct entries constants = parts_of(memory, &files, release);
+        out->constants = parts_of(memory, &files, release);
         if (cuda > 0)
-            entries_add(memory, &constants, wc_arena_format(memory, "libcublasLt.so.%d", cuda));
-        out->constants = constants.p;
+            entries_add(memory, &out->constants,
+                        wc_arena_format(memory, "libcublasLt.so.%d", cuda));
     }
     const struct wheel_file *found = WC_FIRST(f, files, strcmp(wc_base_name(f->file), own) == 0);
     if (found) {
-        struct entries needs = {NULL, 0};
         /* Without the driver's, which no package has; of a package that is not known also without
          * CUDA's, which may be of any release. */
         WC_EACH_ELEMENT(e, found->needed, " ") {
             const char *one = wc_arena_string_n(memory, e.p, e.n);
             if (e.n && wc_name_kind_of(one) != WC_NAME_DRIVER &&
                 (known || wc_name_kind_of(one) != WC_NAME_CUDA_DEPENDENCY))
-                entries_add(memory, &needs, one);
+                entries_add(memory, &out->needed, one);
         }
-        out->needed = needs.p;
         out->rpath = found->is_rpath ? found->path : NULL;
         out->runpath = found->is_rpath ? NULL : found->path;
     }

@@ -77,13 +77,10 @@ bool overlay_put_library(struct overlay *o, const char *package, const char *pat
         /* A library of other makers that is put there is one that has what the process lacked, and
          * so is one of CUDA's in the place of another package's file (CodeJudge#2). */
         const enum wc_name_kind kind = wc_name_kind_of(path);
-        struct entries wanted = {NULL, 0};
-        if (o->stack && !image.functions &&
+        if (o->stack && !image.functions.n &&
             (kind == WC_NAME_OTHER || (kind == WC_NAME_CUDA_DEPENDENCY && size)))
             WC_EACH(f, o->stack->failures)
-                entries_add(&o->memory.arena, &wanted, f->said.symbol);
-        if (wanted.n)
-            image.functions = wanted.p;
+                entries_add(&o->memory.arena, &image.functions, f->said.symbol);
         fd = image_make(&image);
         if (fd >= 0)
             *MUST_ADD(o->kept->made.p, o->kept->made.n) = (struct overlay_made){must_copy(key), fd};
