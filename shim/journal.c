@@ -169,8 +169,7 @@ static void write_snapshot(void) {
 }
 
 void journal_open(void) {
-    config_load(NULL);
-    if (config.off || journal_is_open() || !self_enter())
+    if (journal_is_open() || !self_enter())
         return;
     bool child = begun && opened_by && opened_by != self_process();
     wc_str_copy(parent_log, sizeof parent_log, child ? log_path() : "");
@@ -330,7 +329,7 @@ static void note_findings(bool at_end) {
 }
 
 void journal_diagnose(void) {
-    if (applied == judged || config.off)
+    if (applied == judged)
         return;
     find_findings();
     note_findings(false);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rescan.h"
 
-#include "config.h"
 #include "core/names/names.h"
 #include "describe.h"
 #include "journal.h"
@@ -342,9 +341,6 @@ static void rescan(struct walk w) {
         seen.rewritten = true;
         return;
     }
-    config_load(NULL); /* at start this comes before our own constructor */
-    if (config.off)
-        return;
     if (news) {
         each_object(&w, note_needed, NULL);
         note_callers();
@@ -478,8 +474,6 @@ void rescan_in_initialisation(uintptr_t return_address, const struct link_map *u
         rescan_start_objects(untouched);
     else
         rescan_listed(return_address, untouched);
-    if (!config.loaded && config.off) /* settings are not known before our constructor: try again */
-        started = seen.known = false;
     signals_release();
     thread_leave();
 }

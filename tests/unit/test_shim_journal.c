@@ -172,10 +172,6 @@ static void it_begins_with_process_and_machine(void **state) {
     assert_non_null(text(line(1), "kernel"));
 }
 
-static void open_off(void) {
-    config.off = true;
-    journal_open_relevant();
-}
 static void open_elsewhere(void) {
     config.run_pid = getpid() + 1;
     journal_open_if_eager();
@@ -203,8 +199,6 @@ static void open_eagerly_for_something(void) {
 
 static void nothing_is_made_where_nothing_is_wanted(void **state) {
     (void)state;
-    play(open_off);
-    assert_int_not_equal(access(log_name, F_OK), 0);
     play(open_elsewhere);
     assert_int_not_equal(access(log_name, F_OK), 0);
 }
@@ -342,20 +336,6 @@ static void nor_does_it_supersede_what_no_longer_holds_of_the_first(void **state
             found++;
         }
     assert_int_equal(found, 1);
-}
-
-static void find_nothing_when_off(void) {
-    strcpy(config.expect, ">=9.5");
-    journal_open_relevant();
-    add_object(0, WC_role_FACADE, "/there/libcudnn.so.9", "9.1.0");
-    config.off = true;
-    journal_diagnose();
-}
-
-static void nothing_is_found_once_it_is_off(void **state) {
-    (void)state;
-    play(find_nothing_when_off);
-    kinds_are("process machine demand object");
 }
 
 /* ---- the end ---- */
@@ -646,7 +626,6 @@ int main(void) {
         TEST(a_finding_is_told_once_and_again_in_other_words),
         TEST(the_same_finding_about_another_object_is_another),
         TEST(nor_does_it_supersede_what_no_longer_holds_of_the_first),
-        TEST(nothing_is_found_once_it_is_off),
         TEST(the_summary_counts),
         TEST(a_name_that_was_not_found_is_told_at_the_end),
         TEST(the_last_words_of_the_loader_are_said),
