@@ -118,7 +118,6 @@ static enum wc_operation operation_of(unsigned entry) {
 static void before_open(unsigned entry, const char *name, int flags, uintptr_t return_address) {
     const char *caller;
     bool hints = wc_name_hints(name);
-    rescan_note_start();
     if (name &&
         searches_matter(name)) /* now, as nothing may be read between a failure and dlerror */
         rescan_load_chain();

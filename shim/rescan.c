@@ -432,23 +432,19 @@ static bool was_there_at_start(uintptr_t address) {
     return find_at_start(address) || at_start_count == START_MOST; /* it may have found no room */
 }
 
-/* Constructors that run before ours, and preinit_array, may start threads that open libraries: so
- * the start-up objects are recorded before the first dlopen, not in our constructor. */
 void rescan_note_start(void) {
     struct dl_phdr_info info;
     if (start_last || !take_for_look())
         return;
     const struct link_map *last = NULL;
     first_process = self_process();
-    for (const struct link_map *m = start_last ? NULL : listed_first(); m;
-         m = m == start_end() ? NULL : m->l_next) {
+    for (const struct link_map *m = listed_first(); m; m = m == start_end() ? NULL : m->l_next) {
         if (read_listed(m, &info))
             note_at_start(&info);
         start_objects++;
         last = m;
     }
-    if (last)
-        start_last = last;
+    start_last = last;
     state_leave();
 }
 
@@ -457,7 +453,6 @@ void rescan_note_start(void) {
 void rescan_if_never(void) {
     if (started)
         return;
-    rescan_note_start();
     rescan_start_objects(NULL);
     this_thread.loads_since_rescan = true;
 }
@@ -468,7 +463,6 @@ void rescan_in_initialisation(uintptr_t return_address, const struct link_map *u
     if (!next_is_glibc() || !thread_enter())
         return;
     signals_hold();
-    rescan_note_start();
     started = true;
     if (was_there_at_start(return_address))
         rescan_start_objects(untouched);

@@ -25,7 +25,8 @@ void rescan_note_close(void);
  * called us (a -pg program's __gmon_start__ hides ours). Takes no lock of the loader: a thread of a
  * start-up constructor may be in a dlopen that waits for this thread. */
 void rescan_if_never(void);
-/* Has to come before the first dlopen: all objects on the list are start-up objects. */
+/* Called when the shim wakes: notes where the start-up objects lie, which asleep.c found before the
+ * first dlopen. Constructors that run before ours may start threads that open libraries. */
 void rescan_note_start(void);
 
 /* Do both addresses lie in the same start-up object? */
