@@ -13,6 +13,7 @@
 #include "failed_files.h"
 #include "failures.h"
 #include "journal.h"
+#include "listed.h"
 #include "log.h"
 #include "next.h"
 #include "objects.h"
@@ -292,7 +293,7 @@ const void *hooks_behind(const void *address) {
 
 bool hooks_wake(const char *const *envp, const struct stat *standard_error) {
     config_load(envp);
-    if (config.off || !next_is_glibc())
+    if (config.off || !listed_first())
         return false;
     log_note_standard_error(standard_error);
     rescan_note_start();

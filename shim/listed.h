@@ -11,8 +11,9 @@
 #include "core/elf/elf_image.h"
 #include "readable.h"
 
-/* The first object on the list, the program. NULL under another C library than glibc: musl's loader
- * passes constructors no arguments and takes no lock. Call it only after we are relocated. */
+/* The first object on the list, the program. NULL under another C library than glibc, where the
+ * shim only forwards: musl's loader passes constructors no arguments and takes no lock. Call it
+ * only after we are relocated. */
 const struct link_map *listed_first(void);
 void listed_info(const struct link_map *m, struct dl_phdr_info *info);
 

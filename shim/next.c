@@ -65,10 +65,6 @@ const char *const *next_environment(void) {
                                                               : NULL;
 }
 
-bool next_is_glibc(void) {
-    return listed_first() != NULL;
-}
-
 /* The loader's list by the program's DT_DEBUG; NULL: it has none. */
 static const struct link_map *list_of_program(uintptr_t base, const ElfW(Phdr) * phdr, size_t n) {
     for (size_t i = 0; i < n; i++) {

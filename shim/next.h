@@ -24,9 +24,6 @@ uintptr_t next_resolver(const char *name);
 /* The current environ of the C library, which setenv may replace; NULL: not known. */
 const char *const *next_environment(void);
 
-/* False under another C library, where the shim only forwards. Call it only after relocation. */
-bool next_is_glibc(void);
-
 /* False: an IFUNC resolver of the host calls before the loader has relocated us. Then imports,
  * thread-local storage and pointers in our data do not work. */
 bool next_are_we_relocated(void);

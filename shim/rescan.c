@@ -8,7 +8,6 @@
 #include "load_chain.h"
 #include "loader_lock.h"
 #include "memory.h"
-#include "next.h"
 #include "objects.h"
 #include "process.h"
 #include "readable.h"
@@ -460,7 +459,7 @@ void rescan_if_never(void) {
 void rescan_in_initialisation(uintptr_t return_address, const struct link_map *untouched) {
     if (started && was_there_at_start(return_address))
         return;
-    if (!next_is_glibc() || !thread_enter())
+    if (!thread_enter())
         return;
     signals_hold();
     started = true;
