@@ -89,11 +89,11 @@ static void describe_with(struct object *o, const struct wc_elf_image *e) {
     wc_emit_object(&journal_sink, &l, candidates.n > 1 ? &candidates : NULL);
     if (o->l.role != WC_role_OTHER)
         searches_emit_object(o);
-    if (o->is_host || object_is_cudnn(o))
+    if (o->l.role == WC_role_HOST || object_is_cudnn(o))
         wc_emit_packages(&journal_sink, &reader_environments, wc_library_file(&l), reader());
     if (o->l.role == WC_role_FACADE)
         wc_emit_packages(&journal_sink, &reader_environments, process_site(), reader());
-    if (!o->is_host)
+    if (o->l.role != WC_role_HOST)
         return;
     o->needed_due = e != NULL;
     wc_emit_demands(&journal_sink, &l, reader());

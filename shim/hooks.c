@@ -178,7 +178,7 @@ static uintptr_t value_or_wrapper(const struct lookup *l, uintptr_t value) {
     }
     const struct object *host = objects_at(l->return_address);
     bool ours = library && object_is_cudnn(library) && !(host && object_is_cudnn(host));
-    bool promote = ours && !(host && host->is_host);
+    bool promote = ours && !(host && host->l.role == WC_role_HOST);
     if (ours && !promote)
         result = watched_value(host, library, l, value);
     state_leave();

@@ -214,8 +214,7 @@ static struct object *add_object(const struct dl_phdr_info *info, const struct w
     l.path = o->l.path;
     l.mapped = true;
     o->l = l;
-    o->is_host = l.role == WC_role_HOST;
-    o->major = o->is_host ? demanded_major(e) : own_major(e, l.path);
+    o->major = o->l.role == WC_role_HOST ? demanded_major(e) : own_major(e, l.path);
     o->described = o->slots_known = false;
     o->untouched = 0;
     o->base = info->dlpi_addr;
@@ -294,7 +293,6 @@ struct object *objects_promote(const struct dl_phdr_info *info) {
     struct object *o = k ? k->object : NULL;
     if (o && o->l.role == WC_role_OTHER) { /* a framework's main library */
         o->l.role = WC_role_HOST;
-        o->is_host = true;
         o->major = demanded_major(&o->image);
         o->described = false;
         news = true;

@@ -16,7 +16,6 @@ struct slot;
 /* One relevant object. Never freed: a reload of the same file takes its entry again. */
 struct object {
     struct wc_library l;   /* without image, real path and identity: these are for its records */
-    bool is_host;          /* imports or defines listed functions and is not a cuDNN library */
     bool gone;             /* was unmapped since the last walk, mapped again or not */
     bool described;        /* its records are written */
     bool needed_due;       /* except for its needs that were loaded before it */

@@ -308,7 +308,7 @@ static const char *dlsym_in_front;
 
 static void rewrite_host(const struct dl_phdr_info *info, WC_UNUSED void *argument) {
     struct object *o = objects_find(info);
-    if (!o || !o->is_host || !o->l.mapped)
+    if (!o || o->l.role != WC_role_HOST)
         return;
     readable_trust_again(o->untouched);
     if (rewrite_is_too_early(o)) /* this very thread is relocating it */
@@ -322,7 +322,7 @@ static uint64_t hosts_at(void) {
     const struct object *o;
     uint64_t bits = 0;
     for (size_t i = 0; (o = objects_get(i)); i++)
-        bits |= o->is_host && o->l.mapped ? object_base_bit(o->base) : 0;
+        bits |= o->l.role == WC_role_HOST && o->l.mapped ? object_base_bit(o->base) : 0;
     return bits;
 }
 
@@ -356,7 +356,7 @@ static void rescan(struct walk w) {
     seen.rewritten = true;
     each_object(&w, rewrite_host, NULL);
     for (size_t i = 0; (o = objects_get(i)); i++)
-        if (o->is_host && o->l.mapped)
+        if (o->l.role == WC_role_HOST && o->l.mapped)
             slots_emit(o);
     journal_diagnose_if_due();
 }

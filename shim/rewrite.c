@@ -80,8 +80,6 @@ static uintptr_t wrapper_for(const struct object *host, const struct slot *s) {
 }
 
 void rewrite_slots(struct object *host) {
-    if (!host->is_host || !host->l.mapped)
-        return;
     slots_read(host);
     for (size_t i = 0; config.calls && i < host->slot_count; i++) {
         struct slot *s = &host->slots[i];

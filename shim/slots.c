@@ -197,7 +197,7 @@ void slots_emit_resolved(const struct object *host, const struct object *library
     const struct object *o;
     emit_resolved(host, library, function);
     for (size_t i = 0; host->program && (o = objects_get(i)); i++)
-        if (o != host && o->l.mapped && o->is_host)
+        if (o != host && o->l.mapped && o->l.role == WC_role_HOST)
             emit_resolved(o, library, function);
 }
 

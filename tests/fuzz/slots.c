@@ -143,7 +143,7 @@ static bool make_host(struct object *o, struct process_library *m, const char *p
     o->l.path = path;
     o->l.number = o == &program ? 2 : 3;
     o->l.role = WC_role_HOST;
-    o->is_host = o->l.imports = o->l.mapped = true;
+    o->l.imports = o->l.mapped = true;
     o->l.defines = how & HOST_DEFINES;
     o->program = o == &program || how & IS_PROGRAM;
     o->major = 9;

@@ -185,7 +185,7 @@ static void names_make_cudnn_and_its_cuda_dependencies(void **state) {
         assert_int_equal(o->major, cases[i].major);
         assert_string_equal(o->l.path, cases[i].l.path);
         assert_int_equal(object_is_cudnn(o), cases[i].role != WC_role_CUDA_DEPENDENCY);
-        assert_true(o->l.mapped && !o->is_host && !o->described && !o->program);
+        assert_true(o->l.mapped && !o->described && !o->program);
         assert_true(!o->l.imports && !o->l.defines);
         if (cases[i].l.soname)
             assert_string_equal(o->soname, cases[i].l.soname);
@@ -221,7 +221,7 @@ static void functions_make_hosts(void **state) {
         assert_int_equal(o->l.imports, cases[i].imports);
         assert_int_equal(o->l.defines, cases[i].defines);
         assert_int_equal(o->major, cases[i].major);
-        assert_true(o->is_host && o->l.mapped && !object_is_cudnn(o));
+        assert_true(o->l.mapped && !object_is_cudnn(o));
         assert_true(objects_have_relevant_news());
     }
 }
@@ -404,7 +404,7 @@ static void an_irrelevant_one_may_become_a_host(void **state) {
     struct object *host = objects_promote(&place[0].info);
     assert_non_null(host);
     assert_int_equal(host->l.role, WC_role_HOST);
-    assert_true(host->is_host && !host->l.imports && !host->l.defines && host->l.mapped);
+    assert_true(!host->l.imports && !host->l.defines && host->l.mapped);
     assert_ptr_equal(objects_find(&place[0].info), host);
     assert_ptr_equal(objects_promote(&place[0].info), host);
     assert_ptr_equal(objects_promote(&place[1].info), objects_get(0));
@@ -412,7 +412,7 @@ static void an_irrelevant_one_may_become_a_host(void **state) {
     walk(3);
     assert_true(host->l.mapped);
     load(2, &(struct library){.path = "/x/new.so"}); /* not seen in any walk yet */
-    assert_true(objects_promote(&place[2].info)->is_host);
+    assert_int_equal(objects_promote(&place[2].info)->l.role, WC_role_HOST);
     walk(7);
     assert_true(objects_get(2)->l.mapped);
     assert_null(objects_get(3));

@@ -236,7 +236,7 @@ static int begin(void **state) {
         objects[i]->l.mapped = true;
         objects[i]->major = 9;
     }
-    host.is_host = program.is_host = true;
+    host.l.role = program.l.role = WC_role_HOST;
     host.base = host.low = (uintptr_t)memory;
     host.high = host.low + END;
     library.l.role = WC_role_FACADE;
@@ -469,18 +469,6 @@ static void what_changes_is_told_again(void **state) {
     assert_int_equal(told.count, 3);
 }
 
-static void who_is_none_or_gone_is_left(void **state) {
-    (void)state;
-    LOAD({"cudnnCreate", JUMP_SLOT, DATA, LIBRARY, false, 0});
-    host.is_host = false;
-    rewrite_slots(&host);
-    host.is_host = true;
-    host.l.mapped = false;
-    rewrite_slots(&host);
-    assert_false(host.slots_known);
-    assert_int_equal(*slot(DATA), LIBRARY);
-}
-
 /* ---- pages ---- */
 
 static bool is_page_writable(uint32_t at) {
@@ -630,7 +618,6 @@ int main(void) {
         TEST(a_lazy_slot_that_leads_to_another_function_is_left),
         TEST(a_lazy_slot_without_a_number_is_left),
         TEST(what_changes_is_told_again),
-        TEST(who_is_none_or_gone_is_left),
         TEST(a_page_gets_its_protection_back),
         TEST(pages_that_are_writable_yet_are_being_relocated),
         TEST(a_slot_in_a_read_only_segment_is_a_blind_spot),

@@ -58,7 +58,7 @@ static size_t version_1(void) {
 static size_t (*const targets[])(void) = {version_0, version_1};
 
 static struct object host = {
-    .l.number = 1, .is_host = true, .l.mapped = true, .l.path = "/lib/host.so"};
+    .l.number = 1, .l.role = WC_role_HOST, .l.mapped = true, .l.path = "/lib/host.so"};
 static struct object library = {.l.number = 2,
                                 .l.role = WC_role_FACADE,
                                 .l.mapped = true,
