@@ -173,8 +173,6 @@ void journal_open(void) {
         return;
     bool child = begun && opened_by && opened_by != self_process();
     wc_str_copy(parent_log, sizeof parent_log, child ? log_path() : "");
-    if (!child)
-        log_note_standard_error(NULL);
     opened_by = self_process();
     seq = 0;
     memory_make_room();

@@ -266,22 +266,13 @@ void log_remove(void) {
 }
 
 /* Descriptor 2 as it was at the start: a host may close it and open a data file there. */
-static struct {
-    bool noted;
-    uint64_t device, inode;
-} standard_error;
+static struct stat standard_error;
 
 void log_note_standard_error(const struct stat *at_start) {
-    struct stat st;
-    if (standard_error.noted)
-        return;
-    standard_error.noted = true;
-    if (!at_start && sys_fstat(2, &st) == 0)
-        at_start = &st;
-    if (at_start) {
-        standard_error.device = at_start->st_dev;
-        standard_error.inode = at_start->st_ino;
-    }
+    if (at_start)
+        standard_error = *at_start;
+    else
+        sys_fstat(2, &standard_error);
 }
 
 /* If descriptor 2 was redirected since, it has to be where standard output is, too. */
@@ -289,7 +280,7 @@ static bool is_standard_error(void) {
     struct stat error, output;
     if (sys_fstat(2, &error) != 0)
         return false;
-    if (error.st_dev == standard_error.device && error.st_ino == standard_error.inode)
+    if (error.st_dev == standard_error.st_dev && error.st_ino == standard_error.st_ino)
         return true;
     int flags = sys_fcntl(2, F_GETFL, 0), access = flags < 0 ? O_RDONLY : flags & O_ACCMODE;
     /* A terminal, a pipe, or a file that is appended to. Not a socket, an eventfd, timerfd or epoll

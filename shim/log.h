@@ -24,5 +24,5 @@ bool log_append(const char *line, size_t n);
 void log_remove(void);
 /* Prints to standard error, in one write; nothing if descriptor 2 is no longer standard error. */
 void log_to_standard_error(const char *text, size_t n);
-/* Remembers which file standard error is. Only the first call counts. */
+/* Remembers which file standard error is. at_start: as it was then; NULL: it still is. */
 void log_note_standard_error(const struct stat *at_start);

@@ -66,6 +66,7 @@ static void play(void (*scene)(void)) {
         int fd = open("stderr", O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0600);
         dup2(fd, 2);
         close(fd);
+        log_note_standard_error(NULL);
         scene();
         _exit(0);
     }

@@ -316,7 +316,6 @@ static void standard_error_is_written_to_while_it_is_that(void **state) {
     print();
     n[0] = arrived(first[0]);
     dup2(second[1], 2); /* the host's own use of that number */
-    log_note_standard_error(NULL);
     print();
     n[1] = arrived(second[0]);
     dup2(second[1], 1); /* 2>&1 */
