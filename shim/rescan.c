@@ -513,12 +513,7 @@ int64_t rescan_promote(uintptr_t address) {
 
 const char *rescan_path_at(uintptr_t address) {
     struct question q = {.address = address};
-    if (take_for_look()) {
-        q.path = rescan_known_path(address);
-        state_leave();
-    }
-    if (!q.path)
-        run_with_list(answer_job, &q);
+    run_with_list(answer_job, &q);
     return q.path;
 }
 

@@ -40,7 +40,7 @@ bool rescan_is_outdated(void);
  * unknown.
  */
 int64_t rescan_promote(uintptr_t address);
-/* Path of the object that an address is in, in our memory; NULL: not known. */
+/* Path of the object that an address is in, in our memory, by the list; NULL: not known. */
 const char *rescan_path_at(uintptr_t address);
 /* The same; NULL also if the path is known without reading the list. */
 const char *rescan_path_if_new(uintptr_t address);
