@@ -39,7 +39,7 @@ static void conclude_request(const char *text) {
     /* Objects of another namespace are not on our list, so without a message the result is unknown.
      */
     bool unknown = r && !text && (r->operation == WC_operation_DLMOPEN || r->cut);
-    bool open = r && !r->ended && r->named && r->name[0] && !r->no_load && !unknown &&
+    bool open = r && !r->ended && r->name[0] && !(r->flags & RTLD_NOLOAD) && !unknown &&
                 (journal_is_open() || r->hints || wc_name_hints(text));
     if (r)
         r->ended = !open;
@@ -279,8 +279,7 @@ void hooks_hear(const char *text) {
     if (!thread_enter())
         return;
     this_thread.entered = entered; /* the message belongs to the hook of the failed call */
-    if (this_thread.request || this_thread.lookup_failed)
-        conclude(text);
+    conclude(text);
     thread_leave();
 }
 

@@ -66,7 +66,6 @@ struct request *requests_note(enum wc_operation operation, const char *name, int
     r->time = 0;
     r->operation = operation;
     r->flags = flags;
-    r->no_load = (flags & RTLD_NOLOAD) != 0;
     r->named = name != NULL;
     r->hints = hints;
     r->logged = r->ended = r->answered = false;

@@ -13,11 +13,10 @@ struct request {
     int64_t number; /* 0: free entry */
     int64_t tid, time;
     enum wc_operation operation;
-    int flags;
-    bool no_load; /* RTLD_NOLOAD: it never counts as a failure */
-    bool named;   /* false: the name is NULL, which is the program itself */
-    bool hints;   /* the name hints at CUDA or a framework */
-    bool cut;     /* the name did not fit: whether an object answers to it is not known */
+    int flags;  /* with RTLD_NOLOAD it never counts as a failure */
+    bool named; /* false: the name is NULL, which is the program itself */
+    bool hints; /* the name hints at CUDA or a framework */
+    bool cut;   /* the name did not fit: whether an object answers to it is not known */
     bool logged, ended;
     bool answered; /* an object that answers to the name was loaded since */
     bool left_out; /* counted instead of logged */

@@ -185,7 +185,7 @@ void searches_emit_needed(const struct object *host, const struct wc_elf_image *
 
 void searches_emit_answered(const struct request *r) {
     const struct object *o = facade_named(r->name);
-    if (o && !r->no_load && o->l.request != r->number) /* it was loaded before */
+    if (o && !(r->flags & RTLD_NOLOAD) && o->l.request != r->number) /* it was loaded before */
         emit_search(r->name, r->caller, r->caller_object, r->number, o, true);
 }
 

@@ -106,12 +106,12 @@ static void what_was_asked_is_kept(void **state) {
     assert_string_equal(r->name, "liba.so");
     assert_string_equal(r->caller, "/lib/libhost.so"); /* the object's own word */
     assert_int_equal(r->caller_object, 5);
-    assert_true(r->no_load && r->named && !r->cut && !r->ended && !r->logged);
+    assert_true(r->named && !r->cut && !r->ended && !r->logged);
     assert_true(r->time > 0 && r->tid == gettid());
     r = ask(NULL, false);
     assert_string_equal(r->caller, "/bin/program");
     assert_int_equal(r->caller_object, WC_NULL);
-    assert_true(!r->no_load && !r->named && r->name[0] == 0);
+    assert_true(!r->named && r->name[0] == 0);
     assert_int_equal(journal.requests, 0);
 }
 
