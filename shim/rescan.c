@@ -167,16 +167,14 @@ static struct walk begin_walk(uintptr_t initialised) {
 
 /* ---- new objects ---- */
 
-static void note_object(const struct dl_phdr_info *info, WC_UNUSED void *argument) {
-    objects_walk_see(info);
-}
-
-/* Does this object answer to the name of this thread's last request? */
-static void note_answer(const struct dl_phdr_info *info, void *argument) {
-    struct request *r = argument;
+/* Does it answer to the name of this request, the thread's last one (NULL: there is none)? */
+static void note_object(const struct dl_phdr_info *info, void *request) {
+    struct request *r = request;
     struct wc_elf_image e;
-    r->answered = r->answered || wc_name_fits(r->name, info->dlpi_name, NULL) ||
-                  (listed_image_asked(info, &e) && wc_name_fits(r->name, "", e.soname));
+    objects_walk_see(info);
+    if (r && !r->answered)
+        r->answered = wc_name_fits(r->name, info->dlpi_name, NULL) ||
+                      (listed_image_asked(info, &e) && wc_name_fits(r->name, "", e.soname));
 }
 
 static void look_at(const struct walk *w) {
@@ -190,7 +188,7 @@ static void look_at(const struct walk *w) {
         if (!seen.places)
             seen.places = memory_map(SEEN_MOST * sizeof *seen.places);
     }
-    each_object(w, note_object, NULL);
+    each_object(w, note_object, own && !own->ended && journal_is_open() ? own : NULL);
     if (w->whole) {
         objects_walk_end();
         for (size_t i = 0; (o = objects_get(i)); i++) {
@@ -199,8 +197,6 @@ static void look_at(const struct walk *w) {
             o->gone = false;
         }
     }
-    if (own && !own->ended && journal_is_open())
-        each_object(w, note_answer, own);
     for (const struct link_map *m = w->from; m != w->end; m = m->l_next)
         if (seen.places && seen.count < SEEN_MOST)
             seen.places[seen.count++] = (struct place){m, m->l_addr, m->l_ld};
