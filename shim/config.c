@@ -13,7 +13,7 @@ struct config config;
  * list that the constructor gets. If there is no room, the pointer points to the original. */
 #define MOST_VARIABLES 64
 #define LOGGED_BYTES (8 << 10)
-static const char *logged[MOST_VARIABLES + 1], *temporary_directory;
+static const char *logged[MOST_VARIABLES + 1];
 
 /* Value of NAME in "NAME=value", NULL if it is another variable. */
 static const char *value_of(const char *variable, const char *name) {
@@ -68,7 +68,7 @@ static const char *copy_text(const char *variable, struct kept *k) {
 /* Two threads may do this at once, with the same result. */
 static void keep_variable(const char *variable, struct kept *k) {
     if (value_of(variable, "TMPDIR"))
-        temporary_directory = value_of(copy_text(variable, k), "TMPDIR");
+        config.temporary_directory = value_of(copy_text(variable, k), "TMPDIR");
     if (k->n < MOST_VARIABLES && wc_variable_is_logged(variable))
         logged[k->n++] = copy_text(variable, k);
     if (!config.secure && wc_str_starts(variable, "WHICHCUDNN_"))
@@ -100,7 +100,6 @@ void config_load(const char *const *envp) {
     config.off = false;
     config.calls = true;
     config.standard_error = STDERR_FINDING;
-    temporary_directory = NULL;
     if (envp)
         auxv_note_environment(envp);
     /* A process that may not read its own auxiliary vector has changed its rights. */
@@ -112,10 +111,6 @@ void config_load(const char *const *envp) {
     logged[kept.n] = NULL;
     config.off = config.off || config.secure;
     __atomic_store_n(&config.loaded, true, __ATOMIC_RELEASE);
-}
-
-const char *config_temporary_directory(void) {
-    return temporary_directory;
 }
 
 const char *config_variable(const char *name) {

@@ -18,9 +18,10 @@ struct config {
     bool calls;  /* WHICHCUDNN_CALLS */
     bool whole_arguments;
     enum config_stderr standard_error;
-    char log[4096];   /* WHICHCUDNN_LOG, "" if unset */
-    char expect[256]; /* WHICHCUDNN_EXPECT, "" if unset */
-    int64_t run_pid;  /* WHICHCUDNN_RUN_PID, 0 if unset */
+    char log[4096];                  /* WHICHCUDNN_LOG, "" if unset */
+    char expect[256];                /* WHICHCUDNN_EXPECT, "" if unset */
+    int64_t run_pid;                 /* WHICHCUDNN_RUN_PID, 0 if unset */
+    const char *temporary_directory; /* TMPDIR at process start; NULL: not set */
 };
 
 extern struct config config;
@@ -31,8 +32,6 @@ extern struct config config;
  * not read), the shim is off until a call has envp. */
 void config_load(const char *const *envp);
 
-/* TMPDIR at process start; NULL: not set. */
-const char *config_temporary_directory(void);
 /* Value of a logged variable at process start; NULL: not set. */
 const char *config_variable(const char *name);
 /* "NAME=value" of each logged variable that was set at process start; ends with NULL. Valid for

@@ -220,7 +220,7 @@ bool log_create(const char *node, int64_t pid, int64_t start_ticks) {
         return create_named(config.log, &parts);
     /* Not the working directory, which the program may remove at its end. The same is true of
      * $TMPDIR, and `whichcudnn report` may have another one: so /tmp comes first. */
-    return create_below("/tmp", &parts) || create_below(config_temporary_directory(), &parts);
+    return create_below("/tmp", &parts) || create_below(config.temporary_directory, &parts);
 }
 
 /* Opens our file, unless another user has replaced it. */

@@ -116,7 +116,7 @@ static void a_title_over_the_variables_changes_nothing(void **state) {
     memset(s.path, 't', strlen(s.path));
     memset(s.directory, 't', strlen(s.directory));
     assert_string_equal(config_variable("LD_LIBRARY_PATH"), "/a:/b");
-    assert_string_equal(config_temporary_directory(), "/t");
+    assert_string_equal(config.temporary_directory, "/t");
 }
 
 static void a_long_variable_is_found_where_it_stands(void **state) {
@@ -185,7 +185,7 @@ static void what_is_changed_later_does_not_count(void **state) {
     assert_string_equal(config_variable("LD_LIBRARY_PATH"), "/at/start");
     assert_string_equal(config_variable("RANK"), "1");
     assert_null(config_variable("LD_LIBRARY"));
-    assert_string_equal(config_temporary_directory(), "/a");
+    assert_string_equal(config.temporary_directory, "/a");
 }
 
 /* The program once more, with an environment of its own, which only the kernel can emit of. */
