@@ -47,10 +47,6 @@ uintptr_t call_wrapper(int row, uintptr_t target, const struct object *library) 
     return hand_out(in);
 }
 
-bool call_has_wrapper(int row, uintptr_t slot) {
-    return watched_instance_of(row, slot, 0) != NULL;
-}
-
 extern HIDDEN const char shim_call_lazy[]; /* arch/wrappers.inc */
 
 uintptr_t call_wrapper_lazy(int row, const struct slot *slot, const struct object *host,

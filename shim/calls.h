@@ -19,5 +19,3 @@ uintptr_t call_wrapper(int row, uintptr_t target, const struct object *library);
  * resolver. 0: no instance is left. */
 uintptr_t call_wrapper_lazy(int row, const struct slot *slot, const struct object *host,
                             const uintptr_t *got);
-/* Was a wrapper written into this lazy slot? Something else may be there now. */
-bool call_has_wrapper(int row, uintptr_t slot);

@@ -62,7 +62,7 @@ static uintptr_t wrapper_for_lazy(const struct object *host, const struct slot *
     if (got && (uintptr_t)got % sizeof *got == 0 && is_the_loaders(got[2]) && code &&
         arch_is_lazy_code(code, (uint32_t)s->number) && s->number < host->image.jump_reloc_count)
         return call_wrapper_lazy(row, s, host, got);
-    if (!call_has_wrapper(row, s->address)) /* else a tracer calls our wrapper */
+    if (!watched_instance_of(row, s->address, 0)) /* else a tracer calls our wrapper */
         journal_unobserved("calls through a lazy slot", "the slot or the host's PLT was redirected",
                            host->l.path);
     return 0;

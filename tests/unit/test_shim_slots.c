@@ -116,9 +116,11 @@ uintptr_t call_wrapper_lazy(int row, const struct slot *slot, const struct objec
     lazy_slot = slot->address;
     return LAZY + slot->target;
 }
-bool call_has_wrapper(int row, uintptr_t slot) {
+struct instance *watched_instance_of(int row, uintptr_t slot, uintptr_t target) {
+    static struct instance one;
     assert_int_equal(row, 7);
-    return slot == wrapped_slot;
+    assert_int_equal(target, 0);
+    return slot == wrapped_slot ? &one : NULL;
 }
 uintptr_t watched_target_of(uintptr_t address) {
     if (address >= WRAPPERS + LIBRARY && address < WRAPPERS + NOWHERE)
