@@ -133,7 +133,7 @@ void words_end(struct words *w);
  * is left to the words at its end. */
 struct run_monitor {
     const struct run *run;
-    bool stop, print;  /* what is wanted */
+    bool stop;         /* at an error; else errors are said */
     bool preload_gone; /* when last looked at, the command had it no longer */
     bool stopped;      /* the command was ended by us */
     struct family family;

@@ -195,11 +195,10 @@ void run_monitor_begin(struct run_monitor *m, const struct run *run) {
     m->told = json_object();
     m->family.last_user = geteuid();
     add_user(&m->family, m->family.last_user);
-    m->print = !run->quiet && !getenv("WHICHCUDNN_STDERR");
     m->readable = -1;
     m->look_after = LOOK_FIRST;
     m->look_at = now() + m->look_after;
-    if (m->stop || m->print)
+    if (m->stop || (!run->quiet && !getenv("WHICHCUDNN_STDERR")))
         m->watch_at = now() + WATCH_AFTER;
 }
 
@@ -219,20 +218,16 @@ static void begin_watch(struct run_monitor *m) {
 
 /* ---- errors of a log ---- */
 
-/* Was it noted as an error, and does that still hold? What may be a probe is not noted yet. */
-static const struct wc_noted_finding *noted_error(const struct source *log, const char *id) {
-    const struct wc_stack *s = &log->stack;
+/* Of an error: was it noted as one, and does that still hold? What may be a probe is not noted yet.
+ * A log only says when to look: what is believed and printed is found from what it holds. */
+static const struct wc_noted_finding *noted_error(const struct report *r,
+                                                  const struct wc_finding_record *error) {
+    const struct wc_stack *s = &r->source->stack;
 
     return WC_FIRST(f, s->findings,
-                    wc_str_same(f->r.id, id) && f->r.severity == WC_severity_ERROR &&
+                    error->severity == WC_severity_ERROR && wc_str_same(f->r.id, error->id) &&
+                        f->r.severity == WC_severity_ERROR &&
                         !WC_ANY(later, s->findings, later > f && later->r.supersedes == f->seq));
-}
-
-/* A log only says when to look: what is believed and printed is found from what it holds. NULL: no
- * error. */
-static const struct wc_finding_record *find_error(const struct report *r) {
-    return WC_FIRST(f, r->findings,
-                    f->severity == WC_severity_ERROR && noted_error(r->source, f->id));
 }
 
 static void consider(struct run_monitor *m, const struct report *r,
@@ -242,7 +237,7 @@ static void consider(struct run_monitor *m, const struct report *r,
                                    .log = m->run->place.passing ? NULL : r->source->path,
                                    .lines = LIVE_LINES};
     struct pollfd room = {.fd = STDERR_FILENO, .events = POLLOUT};
-    int64_t noted = noted_error(r->source, f->id)->time;
+    int64_t noted = noted_error(r, f)->time;
 
     if (json_object_get(m->told, f->title))
         return;
@@ -278,7 +273,9 @@ static void judge(struct run_monitor *m, pid_t child) {
     for (size_t i = 0; i < logs.n; i++) {
         ENDED_BY(report_end) struct report r;
         report_make(&r, logs.found[i]);
-        if (m->stop && !m->stopped && find_error(&r)) {
+        if (!WC_ANY(f, r.findings, noted_error(&r, f)))
+            continue;
+        if (m->stop) {
             /* A process that has the error may continue after the end of the command. Held before
              * that is reported anything: its children may lose their parent. */
             const struct source *log = logs.found[i];
@@ -287,13 +284,12 @@ static void judge(struct run_monitor *m, pid_t child) {
                 hold(child, log->pid, log->stack.process.start_ticks, &held))
                 *MUST_ADD(m->held, m->held_count) = held;
             stops = true;
-        } else if (m->print && !m->stop) {
-            if (find_error(&r))
-                report_plan(&r);
-            WC_EACH(f, r.findings)
-                if (f->severity == WC_severity_ERROR && noted_error(r.source, f->id))
-                    consider(m, &r, f);
+            continue;
         }
+        report_plan(&r);
+        WC_EACH(f, r.findings)
+            if (noted_error(&r, f))
+                consider(m, &r, f);
     }
     if (stops) {
         m->stopped = true;
