@@ -27,8 +27,6 @@
 #define WITH_TSAN 0
 #endif
 
-__thread struct thread this_thread; /* hooks.c has it, with all the rest of the shim */
-
 static bool is_blocked(int signal) {
     sigset_t now;
     sigprocmask(SIG_BLOCK, NULL, &now);

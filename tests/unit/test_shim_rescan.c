@@ -26,11 +26,6 @@
 
 enum { THREADS = 8, ROUNDS = 25, LIBRARIES = 4 };
 
-/* hooks.c has them, with the entries. */
-__thread struct thread this_thread;
-struct thread *thread_first;
-bool thread_others;
-
 static char library[LIBRARIES][128];
 static pthread_barrier_t together;
 

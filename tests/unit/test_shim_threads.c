@@ -42,11 +42,6 @@ enum {
     ALL = THREADS + 1
 };
 
-/* hooks.c has them, with the entries. */
-__thread struct thread this_thread;
-struct thread *thread_first;
-bool thread_others;
-
 /* ---- the objects: a host that everything is called from, a library of the targets ---- */
 
 static size_t version_0(void) {
