@@ -26,13 +26,11 @@ static bool note_trouble(struct inputs *s, const char *path, char *trouble) {
     return false;
 }
 
-/* Takes source (NULL: it could not be read) and trouble. */
+/* Takes source, or where it is NULL (it could not be read) trouble. */
 static bool add_source(struct inputs *s, const char *path, struct source *source, char *trouble) {
-    if (!source)
-        return note_trouble(s, path, trouble);
-    free(trouble);
-    logs_add(&s->logs, source);
-    return true;
+    if (source)
+        logs_add(&s->logs, source);
+    return source || note_trouble(s, path, trouble);
 }
 
 static bool read_file(struct inputs *s, const char *path) {
