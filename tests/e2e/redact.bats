@@ -139,6 +139,9 @@ no_names() { # FILE
         [[ $output == *"unset LD_LIBRARY_PATH"*replayed* || $output == *replayed*"unset LD_LIBRARY_PATH"* ]]
         [[ $output != *gretchen79* ]]
     done
+    run "$CMD" diff --redact log.jsonl log.jsonl
+    [[ $output == *"fix unset LD_LIBRARY_PATH"* ]]
+    [[ $output != *gretchen79* ]]
 }
 
 @test "what the loader said of another file than was asked for" {

@@ -17,7 +17,7 @@ static const struct option_row rows[] = {
 };
 
 static int diff(int n, char **arguments) {
-    ENDED_BY(job_end) struct job j = {.unplanned = true};
+    ENDED_BY(job_end) struct job j = {.plans = PLAN_ALL_BUT_LOCKS};
     const struct source *a = input_read_one(&j.in, arguments[0]);
     const struct source *b = a ? input_read_one(&j.in, arguments[n - 1]) : NULL;
     struct layout l = {.to = stdout, .colour = options.colour};
@@ -32,9 +32,6 @@ static int diff(int n, char **arguments) {
     }
     ENDED_BY(comparison_end) struct comparison c;
     compare(&c, a, b);
-    for (size_t i = 0; i < 2; i++)
-        if (j.reports[i].source->type != SOURCE_LOCK)
-            report_plan(&j.reports[i]);
     if (options.json)
         json_print(stdout, json_pack("{s:b, s:o, s:o, s:o}", "same", c.n == 0, "a",
                                      side_json(&j.reports[0]), "b", side_json(&j.reports[1]),

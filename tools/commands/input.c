@@ -260,7 +260,8 @@ void job_judge(struct job *j) {
         report_make(&j->reports[i], logs->processes[i]);
         j->answer = exit_code_of_both(j->answer, report_exit_code(&j->reports[i]));
         j->reports[i].command = j->command;
-        if (!j->unplanned)
+        if (j->plans == PLAN_ALL ||
+            (j->plans == PLAN_ALL_BUT_LOCKS && logs->processes[i]->type != SOURCE_LOCK))
             report_plan(&j->reports[i]);
     }
     if (j->names)

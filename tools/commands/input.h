@@ -48,9 +48,10 @@ void inputs_end(struct inputs *s);
 /* ---- one answer about all of them ---- */
 
 struct job {
-    struct inputs in;        /* read before */
-    const char *command;     /* of a user, which is checked; NULL: none */
-    bool unplanned;          /* what repairs it is not asked for */
+    struct inputs in;    /* read before */
+    const char *command; /* of a user, which is checked; NULL: none */
+    /* Of which processes what repairs them is asked for. */
+    enum { PLAN_ALL, PLAN_ALL_BUT_LOCKS, PLAN_NONE } plans;
     struct redaction *names; /* by which texts are changed, ended with it; NULL: as they are */
     struct report *reports;
     size_t n; /* 0: nothing was read; then there is nothing of the following */

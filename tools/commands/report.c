@@ -73,7 +73,8 @@ static int report_arguments(int n, char **arguments) {
               "expected"
         : html && output ? "--html and --output are two files; one of them is expected"
                          : NULL;
-    ENDED_BY(job_end) struct job j = {.in = {.may_be_empty = prometheus}, .unplanned = prometheus};
+    ENDED_BY(job_end)
+    struct job j = {.in = {.may_be_empty = prometheus}, .plans = prometheus ? PLAN_NONE : PLAN_ALL};
     struct inputs *in = &j.in;
     enum exit_code answer = EXIT_USAGE;
 
