@@ -154,7 +154,6 @@ void describe_news(void) {
             searches_emit_needed(o, &o->image);
         }
     readable_trust(false);
-    objects_emitted();
 }
 
 void describe_asked_version(struct object *facade, const char *asked) {

@@ -40,7 +40,6 @@ struct known {
 static struct known *known_table, *known_free;
 static unsigned generation;
 uint64_t objects_gone_at;
-static bool news;
 
 #define OBJECT_RECORDS_MOST 16
 bool object_is_emitted_enough(const struct object *o) {
@@ -219,7 +218,6 @@ static struct object *add_object(const struct dl_phdr_info *info, const struct w
     o->untouched = 0;
     o->base = info->dlpi_addr;
     listed_range(info, &o->low, &o->high);
-    news = true;
     return o;
 }
 
@@ -233,7 +231,6 @@ static void forget_known(struct known *k) {
     if (k->object) {
         k->object->l.mapped = k->object->described = false;
         k->object->gone = true;
-        news = true;
     }
     HASH_DEL(known_table, k);
     k->next_free = known_free;
@@ -295,7 +292,6 @@ struct object *objects_promote(const struct dl_phdr_info *info) {
         o->l.role = WC_role_HOST;
         o->major = demanded_major(&o->image);
         o->described = false;
-        news = true;
     }
     if (o)
         return o;
@@ -311,27 +307,21 @@ struct object *objects_promote(const struct dl_phdr_info *info) {
 }
 
 bool objects_have_news(void) {
-    return news;
-}
-
-void objects_emitted(void) {
-    news = false;
+    return WC_ANY(o, WC_ITEMS(objects_table, objects_count), !(*o)->described);
 }
 
 bool objects_have_relevant_news(void) {
-    return news && WC_ANY(o, WC_ITEMS(objects_table, objects_count),
-                          !(*o)->described && (*o)->l.role != WC_role_CUDA_DEPENDENCY &&
-                              (*o)->l.role != WC_role_OTHER);
+    return WC_ANY(o, WC_ITEMS(objects_table, objects_count),
+                  !(*o)->described && (*o)->l.role != WC_role_CUDA_DEPENDENCY &&
+                      (*o)->l.role != WC_role_OTHER);
 }
 
 bool objects_have_framework_news(void) {
-    return news &&
-           WC_ANY(o, WC_ITEMS(objects_table, objects_count), !(*o)->described && (*o)->l.framework);
+    return WC_ANY(o, WC_ITEMS(objects_table, objects_count), !(*o)->described && (*o)->l.framework);
 }
 
 void objects_forget(void) {
     known_table = NULL;
     known_free = NULL;
     objects_count = 0;
-    news = false;
 }

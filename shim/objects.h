@@ -76,8 +76,6 @@ const char *objects_path_of(const struct dl_phdr_info *info);
 const char *objects_program_path(uintptr_t inside);
 /* Is there news: a relevant object without its records? */
 bool objects_have_news(void);
-/* All objects have their records now. */
-void objects_emitted(void);
 /* Is there news that opens the log: a cuDNN library or a host? */
 bool objects_have_relevant_news(void);
 /* Is a framework's main library among the news? */
