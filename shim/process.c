@@ -8,6 +8,7 @@
 #include "core/knowledge/programs.h"
 #include "core/packages/identify.h"
 #include "files.h"
+#include "listed.h"
 #include "next.h"
 #include "self.h"
 #include "start.h"
@@ -90,26 +91,19 @@ void process_note_object(const struct dl_phdr_info *info) {
         wc_str_copy(shim_path, sizeof shim_path, info->dlpi_name);
 }
 
-static const char *newest_glibc_version(void) {
+const char *process_glibc(void) {
     static char newest[16];
     struct wc_elf_image image;
     if (newest[0])
         return newest;
-    if (!libc.dlpi_phdr ||
-        wc_elf_from_memory(&image, libc.dlpi_addr, libc.dlpi_phdr, libc.dlpi_phnum) != WC_ELF_OK)
-        return NULL;
-    return wc_glibc_release(&image, newest);
-}
-
-unsigned process_glibc_minor(void) {
-    return wc_glibc_minor(newest_glibc_version());
+    return libc.dlpi_phdr && listed_image(&libc, &image) ? wc_glibc_release(&image, newest) : NULL;
 }
 
 void process_emit_machine(const struct wc_sink *to) {
     static struct wc_machine machine;
     machine.r.kernel = wc_str_or_null(kernel()->release);
     machine.r.architecture = ARCH_NAME;
-    machine.r.glibc = newest_glibc_version();
+    machine.r.glibc = process_glibc();
     wc_emit_machine(to, &shim_files, &machine);
 }
 

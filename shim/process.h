@@ -25,8 +25,8 @@ const char *process_later_variable(const char *name);
 void process_note_visible_devices(void);
 const char *process_visible_devices(void);
 
-/* 36 for glibc 2.36; 0: not known. */
-unsigned process_glibc_minor(void);
+/* "2.36"; NULL: not known. */
+const char *process_glibc(void);
 
 /* Remembers libc.so.6, for its newest symbol version, and our own path. Called for each start-up
  * object; libc is never unloaded. */

@@ -38,8 +38,9 @@ static void begin_context(void) {
     bool known = base && wc_mem_compare(h->e_ident, ELFMAG, SELFMAG) == 0 &&
                  wc_elf_from_memory(&loader, base, (const void *)(base + h->e_phoff), h->e_phnum) ==
                      WC_ELF_OK;
-    wc_search_system_read(&system, process_glibc_minor(), (const char *)auxv_value(AT_PLATFORM),
-                          auxv_value(AT_HWCAP), known ? &loader : NULL);
+    wc_search_system_read(&system, wc_glibc_minor(process_glibc()),
+                          (const char *)auxv_value(AT_PLATFORM), auxv_value(AT_HWCAP),
+                          known ? &loader : NULL);
     wc_search_system_use(&system, &context);
     context.library_path = wc_arena_string(&memory_arena, config_variable("LD_LIBRARY_PATH"));
     /* The cache is read once, as the loader does. */
