@@ -148,11 +148,11 @@ static struct wc_strings find_gaps(struct wc_arena *memory, const struct source 
     const char **gaps =
         wc_arena_take(memory, (told + sizeof(counts) / sizeof(counts[0])) * sizeof(*gaps));
 
-    for (size_t i = 0; gaps && i < told; i++)
+    for (size_t i = 0; i < told; i++)
         gaps[n++] = wc_arena_format(memory, "line %zu could not be read: %s",
                                     s->file->damaged.p[i].line, s->file->damaged.p[i].reason);
     WC_EACH_ROW(c, counts)
-        if (gaps && c->count > 0)
+        if (c->count > 0)
             gaps[n++] = wc_arena_format(memory, c->text, c->count);
     return (struct wc_strings){gaps, n};
 }
@@ -232,7 +232,7 @@ static void change_repair(struct plan *plan, struct redaction *names, struct rep
 
     WC_EACH_ROW(text, texts)
         change(plan, names, *text);
-    for (size_t i = 0; edits && i < r->edits.n; i++) {
+    for (size_t i = 0; i < r->edits.n; i++) {
         struct edit *e = &edits[i];
         const char **of_edit[] = {&e->name,   &e->value,       &e->path,
                                   &e->target, &e->environment, &e->by};
@@ -240,7 +240,7 @@ static void change_repair(struct plan *plan, struct redaction *names, struct rep
         WC_EACH_ROW(text, of_edit)
             change(plan, names, *text);
     }
-    r->edits = (struct edits){edits, edits ? r->edits.n : 0};
+    r->edits.p = edits;
 }
 
 static void end_plan(struct report *r) {

@@ -25,14 +25,12 @@ void *heap_arena_more(void *owner, size_t n) {
     struct heap_arena *h = owner;
     size_t wanted = (n + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1), size;
 
-    if (wanted < n)
-        return NULL;
+    if (n > SIZE_MAX / 2)
+        must_fail();
     if (!h->chunks || h->chunks->size - h->used < wanted) {
         size = MIN(h->total / 8 & ~(size_t)(ALIGNMENT - 1), CHUNK_LAST);
         size = MAX(wanted, MAX(size, CHUNK_FIRST));
-        struct chunk *c = size + sizeof(*c) > size ? malloc(sizeof(*c) + size) : NULL;
-        if (!c)
-            return NULL;
+        struct chunk *c = must_grow(NULL, sizeof(*c) + size);
         c->older = h->chunks;
         c->size = size;
         h->chunks = c;

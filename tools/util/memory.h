@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory of the command: an arena that grows as long as malloc gives, and allocation that ends the
- * program when there is no more (a command that cannot show its result is of no use).
+ * Memory of the command: arenas and allocation that end the program when there is no more (a
+ * command that cannot show its result is of no use).
  */
 #pragma once
 

@@ -30,7 +30,7 @@ static const char *keep(struct library_cache *w, const char *text) {
 static const char **keep_list(struct library_cache *w, const char *const *list, size_t n) {
     const char **kept = wc_arena_take(&w->memory.arena, (n + 1) * sizeof(*kept));
 
-    for (size_t i = 0; kept && i < n; i++)
+    for (size_t i = 0; i < n; i++)
         kept[i] = keep(w, list[i]);
     return kept;
 }
@@ -52,7 +52,7 @@ static void take_opens(struct library_cache *w, struct library *b, enum wc_name_
     bool or_else = false;
     size_t n = 0;
 
-    for (size_t i = 0; to && i < w->prescan.names; i++) {
+    for (size_t i = 0; i < w->prescan.names; i++) {
         const struct elf_prescan_name *name = &w->prescan.name[i];
         const bool is_declared = is_host && name->priority;
         if (!is_declared &&
@@ -103,7 +103,7 @@ static void take_prescan(struct library_cache *w, struct library *b, enum elf_pr
             elf_prescan_constants(&w->prescan, l, may_open ? OPENS_MOST_BYTES : 0);
         }
         take_opens(w, b, WC_NAME_FACADE);
-        if (b->opens && b->opens->text[0])
+        if (b->opens->text[0])
             b->about.role = WC_role_HOST;
     }
 }
@@ -160,24 +160,22 @@ static struct library *read_library(struct library_cache *w, const char *path,
     if (is_other && (answer == ELF_PRESCAN_NAMES || answer == ELF_PRESCAN_DAMAGED))
         elf_file_read(l, false);
     struct library *b = wc_arena_take(&w->memory.arena, sizeof(*b));
-    if (b) {
-        b->about = l->library;
-        b->about.path = keep(w, path);
-        b->about.real_path = keep(w, l->library.real_path);
-        b->about.image = NULL;
-        b->is_elf = l->error == WC_ELF_OK;
-        b->is_program = b->is_elf && l->image.flags_1 & DF_1_PIE;
-        b->damaged = is_damaged(w, path, l);
-        b->needed = b->version_files = keep_list(w, NULL, 0);
-        if (b->is_elf) {
-            read_image(w, b, l);
-            take_prescan(w, b, answer, l);
-        } else if (b->about.role == WC_role_HOST) {
-            b->about.role = WC_role_OTHER;
-        }
+    b->about = l->library;
+    b->about.path = keep(w, path);
+    b->about.real_path = keep(w, l->library.real_path);
+    b->about.image = NULL;
+    b->is_elf = l->error == WC_ELF_OK;
+    b->is_program = b->is_elf && l->image.flags_1 & DF_1_PIE;
+    b->damaged = is_damaged(w, path, l);
+    b->needed = b->version_files = keep_list(w, NULL, 0);
+    if (b->is_elf) {
+        read_image(w, b, l);
+        take_prescan(w, b, answer, l);
+    } else if (b->about.role == WC_role_HOST) {
+        b->about.role = WC_role_OTHER;
     }
     /* What is reported of later stays open: its symbols are asked for again. */
-    if (b && b->is_elf && (b->about.role != WC_role_OTHER || b->about.framework))
+    if (b->is_elf && (b->about.role != WC_role_OTHER || b->about.framework))
         b->elf_file = l;
     else
         elf_file_close(l);

@@ -33,8 +33,6 @@ static void note_name(struct loader_sim *g, struct loaded *o, const char *name) 
     while (o->search.names && o->search.names[n])
         n++;
     names = wc_arena_take(&g->memory.arena, (n + 2) * sizeof(*names));
-    if (!asked || !names || !kept)
-        return;
     memcpy(names, o->search.names ?: (const char *[]){NULL}, n * sizeof(*names));
     names[n] = kept;
     o->search.names = names;

@@ -163,9 +163,9 @@ static bool read_list(struct reading *in, bool of_facts, struct wc_strings *text
             return false;
         n += of_facts ? 3 : 1;
     }
-    const char **kept = n > 0 ? wc_arena_take(in->arena, n * sizeof(*kept)) : NULL;
-    *texts = (struct wc_strings){kept ? memcpy(kept, p, n * sizeof(*kept)) : NULL, n};
-    return kept || n == 0;
+    const size_t size = n * sizeof(*p);
+    *texts = (struct wc_strings){n > 0 ? memcpy(wc_arena_take(in->arena, size), p, size) : NULL, n};
+    return true;
 }
 
 static bool read_value(struct reading *in, const struct wc_field *f, void *out) {
@@ -227,7 +227,7 @@ bool record_field_from_json(const json_t *value, const struct wc_field *f, struc
     const size_t n = text ? strlen(text) : 0;
     struct reading in = {text, text + n, wc_arena_take(arena, n + 1), arena};
 
-    return text && in.room && read_value(&in, f, out) && in.p == in.end;
+    return text && read_value(&in, f, out) && in.p == in.end;
 }
 
 static enum record_read damaged(char trouble[RECORD_TROUBLE], const char *key, const char *what) {

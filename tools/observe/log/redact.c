@@ -396,7 +396,7 @@ static const void *visit_list(const struct visit *v, const void *list, size_t n)
     const char *const *from = list;
     const char **to = n > 0 ? wc_arena_take(v->arena, n * sizeof(*to)) : NULL;
 
-    for (size_t i = 0; to && i < n; i++)
+    for (size_t i = 0; i < n; i++)
         to[i] = visit_text(v, from[i]);
     return to;
 }
