@@ -99,8 +99,8 @@ struct process_library {
     uint64_t low, high; /* mapped range [low, high) */
     size_t place;       /* on the loader's list, from 1; 0: it is not on it */
     bool program;
-    bool needed, needed_by_several; /* another needs it, even if the first is not known */
-    bool opens; /* needed by none: no other one can have, or its framework does */
+    bool needed; /* another needs it, even if the first is not known */
+    bool opens;  /* needed by none: no other one can have, or its framework does */
     /* The object whose DT_NEEDED names it, or that opened it; NULL: unknown. */
     const struct process_library *asked_by;
     struct wc_search_object search;

@@ -508,14 +508,14 @@ static void note_needed(struct process_libraries *list, struct process_library *
         const bool may = by != m && (!list->in_order || (by->place && by->place < m->place));
         if (m->program || !may || !process_library_answers(m, name))
             continue;
+        if (!m->needed) {
+            m->asked_by = by;
+            m->library->asked_how = WC_operation_NEEDED;
+            m->library->asked_name = name;
+        } else if (m->asked_by != by && !list->in_order) {
+            m->asked_by = NULL;
+        }
         m->needed = true;
-        if (m->asked_by && m->asked_by != by && !list->in_order)
-            m->needed_by_several = true;
-        if (m->asked_by)
-            continue;
-        m->asked_by = by;
-        m->library->asked_how = WC_operation_NEEDED;
-        m->library->asked_name = name;
     }
 }
 
@@ -535,7 +535,6 @@ void process_library_read(struct process_libraries *list, const struct process *
             note_needed(list, m, name);
     }
     EACH_POINTER(m, list->p, list->n) {
-        m->asked_by = m->needed_by_several ? NULL : m->asked_by;
         m->search.path = m->library->path;
         m->search.origin =
             wc_search_origin(&list->memory.arena, m->search.path, p->about.r.directory);
