@@ -193,15 +193,13 @@ void report_judge(struct report *r) {
     }
     wc_conclude(&s->stack, &r->findings, &outside, memory, &r->conclusion);
     find_ending(r);
+    r->gaps = find_gaps(memory, s);
 }
 
 void report_make(struct report *r, const struct source *source) {
-    struct wc_arena *memory = &r->memory.arena;
-
     *r = (struct report){.source = source, .memory = HEAP_ARENA(r->memory)};
     report_judge(r);
     wc_stack_fingerprint(&source->stack, r->fingerprint);
-    r->gaps = find_gaps(memory, source);
 }
 
 void report_plan(struct report *r) {
@@ -254,7 +252,6 @@ void report_redact(struct report *r, struct redaction *names) {
     const size_t n = r->findings.n;
 
     report_judge(r);
-    r->gaps = find_gaps(&r->memory.arena, r->source);
     if (r->findings.n != n) /* the plan is of other findings */
         end_plan(r);
     for (size_t i = 0; r->plan && r->plan->of && i < n; i++) {
