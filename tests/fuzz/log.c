@@ -89,9 +89,8 @@ static void survives(const struct wc_record *r) {
 
 static void check_process(const struct source *p) {
     struct report report;
-    int64_t seq;
     MUST(p->records > 0 && p->file);
-    in_flight_last(&p->in_flight, &seq);
+    in_flight_last(&p->in_flight, NULL);
     SURVIVE(p, objects, object)
     SURVIVE(p, demands, demand)
     SURVIVE(p, bindings, binding)

@@ -50,8 +50,7 @@ static json_t *source_json(const struct source *s) {
     json_t *damaged = JSON_EACH(
         d, file->damaged,
         json_pack("{s:I, s:o}", "line", (json_int_t)d->line, "reason", text_to_json(d->reason)));
-    int64_t seq;
-    json_t *in_flight = text_to_json(in_flight_last(&s->in_flight, &seq));
+    json_t *in_flight = text_to_json(in_flight_last(&s->in_flight, NULL));
 
     return json_pack("{s:s, s:o, s:I, s:I, s:I, s:I, s:o, s:I, s:o, s:I, s:I}", "type",
                      source_type_word(s->type), "path", text_to_json(s->path), "pid",

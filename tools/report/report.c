@@ -96,8 +96,7 @@ static void find_ending(struct report *r) {
     const struct wc_stack *s = &source->stack;
     const struct wc_outcome_record *o = &s->outcome;
     struct wc_arena *memory = &r->memory.arena;
-    int64_t seq;
-    const char *flying = in_flight_last(&source->in_flight, &seq);
+    const char *flying = in_flight_last(&source->in_flight, NULL);
 
     r->ending = r->ended = NULL;
     if (source->type != SOURCE_LOG)
@@ -178,7 +177,6 @@ void report_judge(struct report *r) {
     const struct source *s = r->source;
     struct wc_arena *memory = &r->memory.arena;
     struct wc_outside outside = {.end = s->end, .how = s->how, .lost = source_missing(s)};
-    int64_t seq;
 
     wc_diagnose(&s->stack, memory, &r->findings);
     if (s->file)
@@ -187,7 +185,7 @@ void report_judge(struct report *r) {
     if (s->type != SOURCE_LOG) {
         outside.end = WC_END_RUNS;
     } else if (r->was_cut_off) {
-        const char *within = in_flight_last(&s->in_flight, &seq);
+        const char *within = in_flight_last(&s->in_flight, NULL);
         outside.end = WC_END_FAILED;
         outside.how = wc_arena_format(memory, "ended within %s", within ?: "a line");
     }

@@ -137,8 +137,7 @@ static void number_behind(struct loader_sim_emitter *t, const struct wc_stack *s
  * looks for it at the first call, and ends the process. */
 static bool last_call_emit(const struct source *log, const struct wc_sink *to) {
     const struct wc_stack *s = &log->stack;
-    int64_t seq;
-    const char *function = in_flight_last(&log->in_flight, &seq);
+    const char *function = in_flight_last(&log->in_flight, NULL);
     bool is_nowhere = true;
 
     const struct wc_binding *lazy =

@@ -113,7 +113,8 @@ const char *in_flight_last(const struct in_flight *f, int64_t *seq) {
     struct flight *last = newest(f, false);
     const char *operation = last ? wc_enum_word(WC_ENUM_operation, last->r.operation) : NULL;
 
-    *seq = last ? last->seq : WC_NULL;
+    if (seq)
+        *seq = last ? last->seq : WC_NULL;
     if (last && !last->what)
         last->what = must_format("%s %s", operation ? operation : "request",
                                  last->r.name ? last->r.name : "of the program itself");

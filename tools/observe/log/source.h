@@ -19,8 +19,8 @@ struct in_flight { /* all zero: nothing noted yet */
     struct flight *by_thread, *by_request;
 };
 
-/* What began last: "cudnnCreate", "dlopen libcudnn.so.9"; *seq: its record. NULL: none.
- * Lives until the next note. */
+/* What began last: "cudnnCreate", "dlopen libcudnn.so.9"; *seq: its record (NULL: not wanted).
+ * NULL: none. Lives until the next note. */
 const char *in_flight_last(const struct in_flight *f, int64_t *seq);
 /* If that is a request: the failure that it would be if it came to nothing. False: it is a call.
  * Its texts live until the next note. */
