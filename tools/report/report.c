@@ -219,7 +219,7 @@ static void change(struct plan *plan, struct redaction *names, const char **text
         return;
     redaction_learn_text(names, *text); /* it may name what the log does not */
     OWNED char *other = redaction_text(names, *text);
-    *text = wc_arena_string(&plan->memory.arena, other);
+    *text = heap_copy(&plan->memory, other);
 }
 
 static void change_repair(struct plan *plan, struct redaction *names, struct repair *r) {

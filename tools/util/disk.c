@@ -588,8 +588,7 @@ const char *disk_mount(const struct disk *d, const char *path) {
 
     for (const struct mntent *e; from && (e = getmntent(from));)
         *MUST_ADD(m->mounts.p, m->mounts.n) =
-            (struct mount){wc_arena_string(&m->memory.arena, e->mnt_dir),
-                           wc_arena_string(&m->memory.arena, e->mnt_type)};
+            (struct mount){heap_copy(&m->memory, e->mnt_dir), heap_copy(&m->memory, e->mnt_type)};
     endmntent(from);
     WC_EACH(one, m->mounts) /* what was mounted last is seen */
         type = wc_str_same(one->point, path) ? one->type : type;

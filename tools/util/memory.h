@@ -27,6 +27,8 @@ void *heap_arena_more(void *owner, size_t n);
         .arena = { heap_arena_more, &(h) }                                                         \
     }
 void heap_arena_begin(struct heap_arena *h);
+/* A text in it; NULL of NULL. */
+#define heap_copy(h, s) wc_arena_string(&(h)->arena, s)
 /* Everything taken from it is gone. It can be used again. */
 void heap_arena_end(struct heap_arena *h);
 

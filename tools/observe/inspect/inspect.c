@@ -152,7 +152,7 @@ static void find_preloaded(struct inspection *in) {
         m->needed = true;
         m->asked_by = NULL;
         m->library->asked_how = WC_operation_PRELOAD;
-        m->library->asked_name = wc_arena_string(&in->list.memory.arena, p.element);
+        m->library->asked_name = heap_copy(&in->list.memory, p.element);
     }
 }
 

@@ -339,7 +339,7 @@ static void find_file(struct process_libraries *list, const struct process *p,
     m->file = found        ? PROCESS_LIBRARY_FILE
               : gone[best] ? PROCESS_LIBRARY_GONE
                            : PROCESS_LIBRARY_UNREACHED;
-    m->path = wc_arena_string(&list->memory.arena, process_path(p, name[best]));
+    m->path = heap_copy(&list->memory, process_path(p, name[best]));
     for (size_t i = 0; i < n; i++)
         free(name[i]);
 }
@@ -457,7 +457,7 @@ static void read_link_map(struct process_libraries *list, const struct process *
         const size_t n = read_some(p, (uintptr_t)at.l_name, name, sizeof(name));
         if (!memchr(name, '\0', n) || !name[0])
             continue;
-        m->library->path = wc_arena_string(&list->memory.arena, name);
+        m->library->path = heap_copy(&list->memory, name);
         read_name(m, name); /* it was asked for as that */
     }
 }

@@ -23,15 +23,11 @@
 /* A part may be larger; the names that it opens are in its constants, which are only searched. */
 #define OPENS_MOST_BYTES ((uint64_t)64 << 20)
 
-static const char *keep(struct library_cache *w, const char *text) {
-    return text ? wc_arena_string(&w->memory.arena, text) : NULL;
-}
-
 static const char **keep_list(struct library_cache *w, const char *const *list, size_t n) {
     const char **kept = wc_arena_take(&w->memory.arena, (n + 1) * sizeof(*kept));
 
     for (size_t i = 0; i < n; i++)
-        kept[i] = keep(w, list[i]);
+        kept[i] = heap_copy(&w->memory, list[i]);
     return kept;
 }
 
@@ -126,7 +122,7 @@ static void read_image(struct library_cache *w, struct library *b, struct elf_fi
         needed[count++] = name;
     b->version_files = keep_list(w, needed, count);
     if (text && !text[n - 1])
-        b->interpreter = keep(w, text);
+        b->interpreter = heap_copy(&w->memory, text);
     if (b->about.role == WC_role_HOST && !b->about.imports && !b->about.defines && !b->needs_cudnn)
         b->about.role = WC_role_OTHER;
 }
@@ -161,8 +157,8 @@ static struct library *read_library(struct library_cache *w, const char *path,
         elf_file_read(l, false);
     struct library *b = wc_arena_take(&w->memory.arena, sizeof(*b));
     b->about = l->library;
-    b->about.path = keep(w, path);
-    b->about.real_path = keep(w, l->library.real_path);
+    b->about.path = heap_copy(&w->memory, path);
+    b->about.real_path = heap_copy(&w->memory, l->library.real_path);
     b->about.image = NULL;
     b->is_elf = l->error == WC_ELF_OK;
     b->is_program = b->is_elf && l->image.flags_1 & DF_1_PIE;
@@ -207,8 +203,9 @@ const struct library_import *library_imports(struct library_cache *w, struct lib
             continue;
         while (*file && !wc_str_same(*file, s.version_file))
             file++;
-        b->imports[n++] = (struct library_import){keep(w, s.name), keep(w, s.version), *file,
-                                                  wc_function_find(s.name) != WC_NO_FUNCTION};
+        b->imports[n++] =
+            (struct library_import){heap_copy(&w->memory, s.name), heap_copy(&w->memory, s.version),
+                                    *file, wc_function_find(s.name) != WC_NO_FUNCTION};
     }
     return b->imports;
 }
@@ -277,7 +274,7 @@ struct library *library_cache_get(struct library_cache *w, const char *path,
     HASH_FIND_STR(w->libraries, key, b);
     if (b || !(b = read_library(w, path, answer)))
         return b;
-    b->key = keep(w, key);
+    b->key = heap_copy(&w->memory, key);
     HASH_ADD_KEYPTR(hh, w->libraries, b->key, strlen(b->key), b);
     return b;
 }

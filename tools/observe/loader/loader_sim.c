@@ -14,10 +14,6 @@
 
 #define OBJECTS_MOST 4096
 
-static const char *keep(struct loader_sim *g, const char *text) {
-    return text ? wc_arena_string(&g->memory.arena, text) : NULL;
-}
-
 /* ---- what is loaded ---- */
 
 struct asked_name {
@@ -27,7 +23,7 @@ struct asked_name {
 
 static void note_name(struct loader_sim *g, struct loaded *o, const char *name) {
     struct asked_name *asked = wc_arena_take(&g->memory.arena, sizeof(*asked));
-    const char **names, *kept = keep(g, name);
+    const char **names, *kept = heap_copy(&g->memory, name);
     size_t n = 0;
 
     while (o->search.names && o->search.names[n])
@@ -48,9 +44,9 @@ static struct loaded *add(struct loader_sim *g, const char *path, struct library
         return NULL;
     o->library = library;
     o->about = library->about;
-    o->about.path = keep(g, path);
+    o->about.path = heap_copy(&g->memory, path);
     o->about.asked_how = how;
-    o->about.asked_name = keep(g, name);
+    o->about.asked_name = heap_copy(&g->memory, name);
     o->by = by;
     o->search = library->search;
     o->search.path = o->about.path;
@@ -91,7 +87,7 @@ static void note_missing(struct loader_sim *g, struct loader_sim_missing new) {
     if (g->ended)
         return;
     g->ended = new.damaged;
-    new.name = keep(g, new.name);
+    new.name = heap_copy(&g->memory, new.name);
     *MUST_ADD(g->missing.p, g->missing.n) = new;
 }
 
@@ -142,7 +138,7 @@ static struct loaded *want(struct loader_sim *g, const char *name, const struct 
 static void note_lacking(struct loader_sim *g, const char *name, const struct loaded *by,
                          const struct loaded *found, const char *version, const char *function) {
     note_missing(g, MISSING(name, by, WC_operation_NEEDED, .found = found,
-                            .version = keep(g, version), .function = keep(g, function)));
+                            .version = heap_copy(&g->memory, version), .function = function));
 }
 
 /* of_nobody: only of files that are neither cuDNN's nor CUDA's. */
@@ -251,7 +247,7 @@ static void note_facade(struct loader_sim *g, const struct loaded *by, const cha
     if (!host || host->facade || got->about.role != WC_role_FACADE)
         return;
     host->facade = got;
-    host->facade_name = keep(g, name);
+    host->facade_name = heap_copy(&g->memory, name);
 }
 
 /* Of names that serve in place of one another it takes the first that is there. */
@@ -362,8 +358,7 @@ next_undefined(struct loader_sim *g, const struct library_import *i, const bool 
 }
 
 static const char *undefined(struct loader_sim *g, const struct loaded *by, const bool *seen) {
-    return keep(
-        g, next_undefined(g, library_imports(g->library_cache, by->library), seen, false)->name);
+    return next_undefined(g, library_imports(g->library_cache, by->library), seen, false)->name;
 }
 
 size_t loader_sim_undefined(struct loader_sim *g, const struct loaded *by, const char ***list) {

@@ -278,7 +278,7 @@ void source_settle(struct source *s) {
     heap_arena_begin(&s->memory);
     for (size_t i = 0; i < s->events.n; i++)
         wc_stack_keep(&s->stack, s->events.p[i].kind, &s->events.p[i].u, NULL);
-    s->how = wc_arena_string(&s->memory.arena, s->how);
+    s->how = heap_copy(&s->memory, s->how);
     wc_stack_settle(&s->stack);
     heap_arena_end(&old);
 }

@@ -91,7 +91,7 @@ static void find_sites(struct call *c, const char *program) {
 
     if (!wc_str_starts(version, "python3.") &&
         c->w->disk.files.real_path(c->w->disk.files.ctx, program, real, sizeof(real)))
-        version = wc_arena_string(&c->w->memory.arena, wc_base_name(real));
+        version = heap_copy(&c->w->memory, wc_base_name(real));
     if (settings)
         add_prefix(c, prefix, version, true);
     if (settings && (!with_system || strcasecmp(with_system, "true") != 0))
@@ -202,7 +202,7 @@ static void add_directories(const struct call *c, const struct python_loader_pla
 enum outcome { NOT_THERE, TAKEN, ENDED };
 
 static enum outcome take(struct call *c, const char *path, const struct loaded *o) {
-    c->out->path = path ? path : wc_arena_string(&c->w->memory.arena, o->about.path);
+    c->out->path = path ? path : heap_copy(&c->w->memory, o->about.path);
     wc_version_text(loader_sim_version(&c->g, o), c->out->cudnn);
     return TAKEN;
 }
@@ -289,8 +289,7 @@ void python_loaders_in(struct library_cache *w, const char *site, const char *pr
         const char *version = strchr(wc_base_name(found.gl_pathv[0]), '-') + 1;
         struct python_loading *out = MUST_ADD(to->p, to->n);
         struct call c = {.w = w, .l = l, .out = out, .environment = environment};
-        *out =
-            (struct python_loading){.site = wc_arena_string(&w->memory.arena, site), .loader = l};
+        *out = (struct python_loading){.site = heap_copy(&w->memory, site), .loader = l};
         out->version = FORMAT(&c, "%.*s", (int)(strlen(version) - strlen(".dist-info")), version);
         if (wc_text_accepts(l->releases, wc_version_of(out->version)) != WC_YES)
             out->unpredicted = "the rule of this release is not known";

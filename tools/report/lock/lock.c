@@ -355,7 +355,7 @@ static void complete_object(struct reading *in, struct wc_object_record *o, cons
     if (!o->role && !o->is_host) {
         o->role = wc_library_role(&l);
         if (!o->part && *l.name.part)
-            o->part = wc_arena_string(&in->texts.arena, l.name.part);
+            o->part = heap_copy(&in->texts, l.name.part);
     }
     o->soname = o->role == WC_role_HOST ? NULL : name;
     if (!o->path || strcmp(library_name(o), wc_base_name(name)) != 0)
