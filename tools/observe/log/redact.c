@@ -69,24 +69,19 @@ static bool stands_behind(const char *start, const char *p, const char *s) {
     return (size_t)(p - start) >= n && memcmp(p - n, s, n) == 0;
 }
 
-static bool is_word(const char *const *words, const char *s, size_t n) {
-    for (; *words; words++)
-        if (strlen(*words) == n && strncasecmp(*words, s, n) == 0)
-            return true;
-    return false;
+static bool is_word(const char *word, const char *s, size_t n) {
+    return strlen(word) == n && strncasecmp(word, s, n) == 0;
 }
 
 /* Directories that hold homes: /home, /Users, /export/home2, /nethome, C:\Users. */
 static bool holds_homes(const char *s, size_t n) {
-    static const char *const words[] = {"homes", "users",   "people",   "scratch", "students",
-                                        "staff", "members", "homedirs", NULL};
-    static const char home[] = "home";
+    static const char *const words[] = {"homes",    "users", "people",  "scratch",
+                                        "students", "staff", "members", "homedirs"};
 
     while (n > 0 && isdigit((unsigned char)s[n - 1]))
         n--;
-    return is_word(words, s, n) ||
-           (n >= sizeof(home) - 1 &&
-            strncasecmp(s + n - (sizeof(home) - 1), home, sizeof(home) - 1) == 0);
+    return WC_ANY(word, WC_ROWS(words), is_word(*word, s, n)) ||
+           (n >= 4 && is_word("home", s + n - 4, 4));
 }
 
 /* Does p begin the name of a directory in one that holds homes? So it does in /home/students,
@@ -99,7 +94,7 @@ static bool behind_home(const char *start, const char *p) {
         while (s > start && !is_slash(s[-1]) && !ends_name(s[-1]))
             s--;
         size_t n = (size_t)(end - s);
-        if (holds_homes(s, n) || (letters && n == 4 && strncasecmp(s, "user", n) == 0))
+        if (holds_homes(s, n) || (letters && is_word("user", s, n)))
             return true;
         letters = n > 0 && (n <= 2 || (n <= 4 && strspn(s, "0123456789") == n));
         if (!letters)
@@ -156,9 +151,9 @@ static bool is_common(const char *name, size_t n) {
         /* of two letters: English, and parts of file names, variables, commands */
         "am", "an", "as", "at", "be", "by", "do", "go", "he", "if", "in", "is", "it", "me", "my",
         "no", "of", "ok", "on", "or", "so", "to", "up", "us", "we", "cc", "cd", "cp", "cu", "dt",
-        "gz", "hf", "id", "ip", "ld", "ln", "ml", "mv", "nv", "os", "py", "rm", "sh", "tf", NULL};
+        "gz", "hf", "id", "ip", "ld", "ln", "ml", "mv", "nv", "os", "py", "rm", "sh", "tf"};
 
-    if (is_word(words, name, n) || is_weak(name, n))
+    if (WC_ANY(word, WC_ROWS(words), is_word(*word, name, n)) || is_weak(name, n))
         return true;
     /* python3.11, cuda-12, libcudnn; but of the user torchia a hint is only a part */
     while (n > 0 && strchr("0123456789.-_", name[n - 1]))
