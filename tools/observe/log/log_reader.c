@@ -47,7 +47,6 @@ static bool open_zstd(void) {
 
 struct unpack {
     gzFile file; /* what is not packed with gzip it gives as it is; NULL: there is no memory */
-    bool begun;
     bool whole; /* what was unpacked last ended as it should */
     char *trouble;
     void *stream;          /* of zstd; NULL: not packed with it */
@@ -84,11 +83,10 @@ static bool fail(struct unpack *u, const char *what, const char *detail) {
 /* zlib puts the name of the file before its words, for which a descriptor has a number. */
 static bool fill(struct unpack *u) {
     const int got = u->file ? gzread(u->file, packed, PACKED) : 0;
-    const bool begins = !u->begun;
+    const bool begins = u->in.size == 0; /* else it has what was read before */
     int error;
     const char *words = u->file ? gzerror(u->file, &error) : "", *colon = strstr(words, ": ");
 
-    u->begun = true;
     if (!u->file)
         return fail(u, "there is no memory to unpack it", "");
     if (got < 0)
