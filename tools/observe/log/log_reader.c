@@ -146,7 +146,7 @@ struct log_texts {
     const char *seen[TEXTS_SEEN];
 };
 
-enum line { LINE_WHOLE, LINE_OPEN, LINE_TOO_LONG, LINE_NONE };
+enum line { LINE_READ, LINE_TOO_LONG, LINE_NONE };
 
 struct reading {
     struct unpack from_file;
@@ -195,9 +195,7 @@ static enum line read_line(struct reading *in) {
     if (!newline && in->n == 0 && !too_long)
         return LINE_NONE;
     in->file->open_end = !newline && in->at_end;
-    if (too_long || in->n > LINE_MOST)
-        return LINE_TOO_LONG;
-    return newline ? LINE_WHOLE : LINE_OPEN;
+    return too_long || in->n > LINE_MOST ? LINE_TOO_LONG : LINE_READ;
 }
 
 static void note_damage(struct log_file *file, const char *reason) {
@@ -254,7 +252,7 @@ static void take_line(struct reading *in, enum line how) {
     else if (answer == RECORD_OTHER_VERSION)
         in->other_version = must_copy(trouble);
     else
-        note_damage(in->file, json ? trouble : how == LINE_OPEN ? "cut off" : error.text);
+        note_damage(in->file, json ? trouble : in->file->open_end ? "cut off" : error.text);
     heap_arena_end(&in->lists);
 }
 
