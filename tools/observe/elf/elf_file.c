@@ -162,30 +162,28 @@ void elf_file_read(struct elf_file *l, bool other) {
     b->role = wc_library_role(b);
 }
 
-static struct elf_file *new_file(const struct disk *disk, const char *path, const char *real_path) {
+static struct elf_file *new_file(const struct disk *disk, const char *path) {
     struct elf_file *l = must_allocate(sizeof(*l));
 
     l->contents = must_allocate(sizeof(*l->contents));
     l->contents->disk = disk;
     wc_library_begin(&l->library, stpcpy(l->contents->path, path) - strlen(path));
-    if (real_path)
-        l->library.real_path = stpcpy(l->contents->real_path, real_path) - strlen(real_path);
     return l;
 }
 
 struct elf_file *elf_file_open(const struct disk *disk, const char *path, bool other) {
     const struct wc_files *files = disk ? &disk->files : &disk_files;
-    char real_path[PATH_MAX];
     struct stat facts;
     OWNED_FD int fd = disk_open(disk, path, &facts);
 
     if (fd < 0)
         return NULL;
-    bool known = files->real_path(files->ctx, path, real_path, sizeof(real_path));
     const struct sigaction action = {.sa_sigaction = lost_page,
                                      .sa_flags = SA_SIGINFO | SA_RESTART};
-    struct elf_file *l = new_file(disk, path, known ? real_path : NULL);
+    struct elf_file *l = new_file(disk, path);
     struct elf_file_contents *f = l->contents;
+    if (files->real_path(files->ctx, path, f->real_path, sizeof(f->real_path)))
+        l->library.real_path = f->real_path;
     l->library.device = (int64_t)facts.st_dev;
     l->library.inode = (int64_t)facts.st_ino;
     l->library.size = facts.st_size;
@@ -203,8 +201,9 @@ struct elf_file *elf_file_open(const struct disk *disk, const char *path, bool o
 
 struct elf_file *elf_file_open_memory(const struct disk *disk, const char *path,
                                       const struct elf_file_memory *memory) {
-    struct elf_file *l = new_file(disk, path, path);
+    struct elf_file *l = new_file(disk, path);
 
+    l->library.real_path = l->contents->path;
     l->library.device = memory->device;
     l->library.inode = memory->inode;
     l->contents->memory = *memory;
