@@ -233,22 +233,16 @@ void elf_file_close(struct elf_file *l) {
 
 /* ---- what it is ---- */
 
-static void begin_reader(struct wc_reader *r, const struct disk *disk) {
-    *r = (struct wc_reader){.files = disk ? &disk->files : &disk_files,
-                            .scratch = scratch,
-                            .scratch_size = sizeof(scratch)};
-}
-
 void elf_file_identify(struct elf_file *l, struct wc_library *out) {
     struct elf_file_contents *f = l->contents;
     struct wc_library *b = &l->library;
-    struct wc_reader reader;
+    struct elf_reader reader;
 
     if (f->damaged)
         b->image = NULL;
     if (!b->identity) {
-        begin_reader(&reader, f->disk);
-        wc_library_identify(b, &reader, &f->identity);
+        elf_reader_begin(&reader, f->disk);
+        wc_library_identify(b, &reader.reader, &f->identity);
         if (f->memory.read) { /* what is next to it now says nothing about its neighbours then */
             f->identity.installation_version[0] = '\0';
             if (wc_version_is_claim(f->identity.version_source)) {
@@ -256,7 +250,7 @@ void elf_file_identify(struct elf_file *l, struct wc_library *out) {
                 f->identity.version_source = WC_version_source_UNKNOWN;
             }
         }
-        wc_library_find_gpu(b, &reader, f->gpu_library, sizeof(f->gpu_library));
+        wc_library_find_gpu(b, &reader.reader, f->gpu_library, sizeof(f->gpu_library));
     }
     out->image = b->image;
     out->identity = b->identity;
@@ -290,9 +284,11 @@ static bool close_one(void *reader) {
 }
 
 void elf_reader_begin(struct elf_reader *r, const struct disk *disk) {
-    begin_reader(&r->reader, disk);
-    r->reader.open = open_one;
-    r->reader.close = close_one;
-    r->reader.ctx = r;
-    r->disk = disk;
+    *r = (struct elf_reader){.reader = {.files = disk ? &disk->files : &disk_files,
+                                        .open = open_one,
+                                        .close = close_one,
+                                        .ctx = r,
+                                        .scratch = scratch,
+                                        .scratch_size = sizeof(scratch)},
+                             .disk = disk};
 }
