@@ -192,9 +192,7 @@ static enum process_state read_all(struct process *p, char **trouble) {
     if (is_same(p, "ns/uts") && uname(&p->host) == 0) /* that it has, too */
         p->about.r.node = p->host.nodename;
     p->same_mounts = is_same(p, "ns/mnt");
-    free(p->root);
     p->root = must_copy(place && strcmp(place, "/") != 0 ? place : "");
-    disk_end(&p->disk);
     /* Of a root that we are outside of, being in a chroot, "/" is the name, too. */
     disk_begin(&p->disk, p->same_mounts && !p->root[0] && is_same(p, "root") ? NULL : root);
     if (!read_maps(p))
@@ -222,12 +220,10 @@ static enum process_state read_all(struct process *p, char **trouble) {
 enum process_state process_begin(struct process *p, int64_t pid, char **trouble) {
     memset(p, 0, sizeof(*p));
     p->pid = pid;
-    p->root = must_copy("");
     p->memory = -1;
     p->about.r.parent_pid = p->about.r.start_ticks = p->about.r.run_pid = WC_NULL;
     p->directory = must_format("/proc/%lld", (long long)pid);
     p->handle = open(p->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    disk_begin(&p->disk, NULL);
     if (p->handle < 0) {
         *trouble =
             must_copy(access("/proc/self", F_OK) == 0 ? "no such process" : "/proc is not mounted");
@@ -240,7 +236,8 @@ enum process_state process_begin(struct process *p, int64_t pid, char **trouble)
 void process_end(struct process *p) {
     fd_end(&p->handle);
     fd_end(&p->memory);
-    disk_end(&p->disk);
+    if (p->disk.root) /* it was begun */
+        disk_end(&p->disk);
     maps_end(&p->maps);
     free(p->directory);
     free(p->root);
