@@ -199,21 +199,9 @@ void layout_put(struct layout *l, char *text, bool together) {
             put(l, word, "", "");
 }
 
-void layout_put_row(struct layout *l, int indent, int hang, char *text) {
-    layout_line(l, indent, hang);
-    layout_put(l, text, false);
-    layout_end(l);
-}
-
 void layout_key(struct layout *l, const char *word) {
     l->column = fprintf(l->to, "  %-*s ", LAYOUT_KEYS - 3, word);
     l->indent = l->hang = LAYOUT_KEYS;
-}
-
-void layout_put_fact(struct layout *l, const char *word, char *text) {
-    layout_key(l, word);
-    layout_put(l, text, false);
-    layout_end(l);
 }
 
 void layout_screen(struct layout *l, void (*print)(struct layout *l, const void *what),

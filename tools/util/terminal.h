@@ -60,22 +60,21 @@ void layout_label(struct layout *l, const char *text, enum paint p);
 #define layout_together(l, ...) layout_put(l, must_format(__VA_ARGS__), true)
 void layout_end(struct layout *l);
 /* A line of only words. */
-#define layout_row(l, indent, hang, ...) layout_put_row(l, indent, hang, must_format(__VA_ARGS__))
+#define layout_row(l, indent, hang, ...)                                                           \
+    (layout_line(l, indent, hang), layout_words(l, __VA_ARGS__), layout_end(l))
 /* A line that begins with a word of ours; what belongs to it stands from LAYOUT_KEYS on. */
 void layout_key(struct layout *l, const char *word);
 #define LAYOUT_KEYS 11
 /* The whole of such a line. */
-#define layout_fact(l, word, ...) layout_put_fact(l, word, must_format(__VA_ARGS__))
+#define layout_fact(l, word, ...) (layout_key(l, word), layout_words(l, __VA_ARGS__), layout_end(l))
 
 /* What `print` prints, cut to a screen; with l->whole all of it. */
 #define LAYOUT_SCREEN 24
 void layout_screen(struct layout *l, void (*print)(struct layout *l, const void *what),
                    const void *what);
 
-/* What these are made of; they take the text. */
+/* What these are made of; it takes the text. */
 void layout_put(struct layout *l, char *text, bool together);
-void layout_put_row(struct layout *l, int indent, int hang, char *text);
-void layout_put_fact(struct layout *l, const char *word, char *text);
 
 /* What wc_text_add_shortened adds. The caller frees. */
 char *layout_shortened(const char *s, size_t width);
