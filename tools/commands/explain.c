@@ -288,7 +288,7 @@ static enum exit_code explain(const char *id) {
         if (options.json) {
             json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:o}", "id", kind->id,
                                                   "severity", severity, "title", kind->title,
-                                                  "page", text_to_json(page_of(kind->id))));
+                                                  "page", text_to_json(page_of(kind->id, false))));
         } else if (!id) {
             printf("%s%-7s%s  %s\n           %s\n",
                    paint_begin(options.colour, paint_of_severity(kind->severity)), severity,
@@ -296,7 +296,7 @@ static enum exit_code explain(const char *id) {
         } else {
             printf("%s%s%s\n\n", paint_begin(options.colour, PAINT_BOLD), id,
                    paint_end(options.colour));
-            page_print(stdout, id, options.colour);
+            page_print(stdout, page_of(id, true), options.colour);
         }
     }
     if (known == 0) {
@@ -310,7 +310,7 @@ static enum exit_code explain(const char *id) {
 
 static int explain_argument(int n, char **arguments) {
     const char *wrong =
-        text_file && n > 0 && page_of(arguments[0]) && access(arguments[0], F_OK) != 0
+        text_file && n > 0 && page_of(arguments[0], true) && access(arguments[0], F_OK) != 0
             ? "either an id or --text FILE is expected; see whichcudnn explain --help"
         : scanned && (!text_file || n > 0) ? "--scan goes with --text FILE, and without a log"
                                            : NULL;

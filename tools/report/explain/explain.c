@@ -495,22 +495,19 @@ static const struct page {
 #include "findings_pages.inc"
 };
 
-const char *page_of(const char *id) {
+const char *page_of(const char *id, bool filled) {
     const struct page *page = WC_FIRST(one, WC_ROWS(pages), strcmp(one->id, id) == 0);
 
-    return page ? page->text : NULL;
+    return !page ? NULL : filled ? page->filled : page->text;
 }
 
 /* What is marked stands between one of 1 to 4, which says how it is painted, and 5. */
-bool page_print(FILE *to, const char *id, bool colour) {
+void page_print(FILE *to, const char *filled, bool colour) {
     static const enum paint paints[] = {PAINT_BOLD, PAINT_ERROR, PAINT_WARNING, PAINT_NOTE};
 
-    const struct page *page = WC_FIRST(one, WC_ROWS(pages), strcmp(one->id, id) == 0);
-
-    for (const char *s = page ? page->filled : ""; *s; s++)
+    for (const char *s = filled; *s; s++)
         if (*s < '\1' || *s > '\5')
             putc(*s, to);
         else
             fputs(*s == '\5' ? paint_end(colour) : paint_begin(colour, paints[*s - '\1']), to);
-    return page != NULL;
 }

@@ -76,7 +76,7 @@ void text_into_log(const struct messages *m, const struct text_view *view, struc
 
 /* ---- the pages ---- */
 
-/* The section below the heading of an id, as it is there, in Markdown. NULL: there is none. */
-const char *page_of(const char *id);
-/* The same for a terminal of 80 columns, as generate_pages.py makes it. False: there is none. */
-bool page_print(FILE *to, const char *id, bool colour);
+/* The section below the heading of an id: as it is there, in Markdown, or filled for a terminal of
+ * 80 columns, as generate_pages.py makes it, to be printed by the other. NULL: there is none. */
+const char *page_of(const char *id, bool filled);
+void page_print(FILE *to, const char *filled, bool colour);
