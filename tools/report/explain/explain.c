@@ -448,11 +448,10 @@ static void add_missing(const struct wc_stack *s, const char *library, const str
         return;
     OWNED char *words =
         must_format("%s: cannot open shared object file: No such file or directory", library);
-    OWNED char *path = must_copy(f->r.caller);
     wc_record_begin(&r, WC_KIND_failure);
     r.u.failure.request = WC_NULL;
     r.u.failure.operation = WC_operation_DLOPEN;
-    r.u.failure.name = path;
+    r.u.failure.name = f->r.caller;
     r.u.failure.text = words;
     to->add(to->ctx, &r);
 }
