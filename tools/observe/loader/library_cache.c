@@ -196,7 +196,7 @@ const struct library_import *library_imports(struct library_cache *w, struct lib
 
     if (b->imports)
         return b->imports;
-    b->imports = must_allocate((end + 1) * sizeof(*b->imports));
+    b->imports = wc_arena_take(&w->memory.arena, (end + 1) * sizeof(*b->imports));
     for (uint32_t k = 1; k < end; k++) {
         const char **file = b->version_files;
         if (!wc_elf_symbol_at(&l->image, k, &s) || s.defined || s.weak)
@@ -295,8 +295,7 @@ static void read_system(struct library_cache *w, const char *interpreter) {
     struct elf_file *l = elf_file_open(&w->disk, interpreter, false), *libc = NULL;
     const struct wc_elf_image *loader = l && l->error == WC_ELF_OK ? &l->image : NULL;
 
-    free(w->interpreter);
-    w->interpreter = must_copy(interpreter);
+    w->interpreter = heap_copy(&w->memory, interpreter);
     wc_search_system_read(&w->system, 0, platform, getauxval(AT_HWCAP), loader);
     w->glibc[0] = '\0';
     for (size_t i = 0; w->system.defaults[i] && !libc; i++) {
@@ -319,7 +318,7 @@ void library_cache_use(struct library_cache *w, const char *interpreter,
         read_system(w, interpreter);
     wc_search_system_use(&w->system, search);
     search->files = &w->disk.files;
-    search->cache = (struct wc_span){w->cache, w->cache_size};
+    search->cache = w->cache;
     search->listed = w->listed;
     search->whole = search->sparse = true;
 }
@@ -329,22 +328,18 @@ void library_cache_begin(struct library_cache *w, const char *root) {
 
     memset(w, 0, sizeof(*w));
     disk_begin(&w->disk, root);
+    heap_arena_begin(&w->memory);
     OWNED_FD int cache = disk_open(&w->disk, "/etc/ld.so.cache", &facts);
     if (cache >= 0 && facts.st_size > 0 && (uint64_t)facts.st_size <= CACHE_MOST) {
-        w->cache = must_allocate((size_t)facts.st_size);
-        w->cache_size = below_read(cache, 0, w->cache, (size_t)facts.st_size);
+        void *bytes = wc_arena_take(&w->memory.arena, (size_t)facts.st_size);
+        w->cache = (struct wc_span){bytes, below_read(cache, 0, bytes, (size_t)facts.st_size)};
     }
-    heap_arena_begin(&w->memory);
 }
 
 void library_cache_end(struct library_cache *w) {
-    for (struct library *b = w->libraries; b; b = b->hh.next) {
+    for (struct library *b = w->libraries; b; b = b->hh.next)
         elf_file_close(b->elf_file);
-        free(b->imports);
-    }
     HASH_CLEAR(hh, w->libraries);
-    free(w->cache);
-    free(w->interpreter);
     heap_arena_end(&w->memory);
     disk_end(&w->disk);
 }

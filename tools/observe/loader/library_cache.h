@@ -49,10 +49,9 @@ struct library_cache {
     struct heap_arena memory;
     struct library *libraries;
     struct elf_prescan prescan;
-    unsigned char *cache;
-    size_t cache_size;
+    struct wc_span cache;
     const char *const *listed; /* as of struct wc_search_context; not the library_cache's own */
-    char *interpreter;         /* of which `system` is */
+    const char *interpreter;   /* of which `system` is */
     char glibc[16];            /* "2.36"; "": not known */
     struct wc_search_system system;
     bool named;          /* what is read was named by the user: it may cost more */
