@@ -43,10 +43,13 @@ static bool note_candidate(void *replay, const struct wc_search_candidate *c) {
         r->others_more += !noted && full;
         if (noted || full)
             return true;
-        f = &r->other[r->others++];
+        f = &r->other[r->others];
     }
+    const char *path = keep(r, c->path);
+    r->others += path && f != &r->taken;
+    r->others_more += !path;
     f->c = *c;
-    f->c.path = keep(r, c->path);
+    f->c.path = path;
     f->c.element = keep(r, c->element);
     f->facts = facts;
     return true;
@@ -134,12 +137,16 @@ void wc_replay_site(struct wc_replay *r, const char *path) {
     const char *lib = wc_str_find(path, "/lib64/python");
     struct wc_arena *a = &r->memory.arena;
     size_t n = at ? (size_t)(at - path) + 15 : 0, i = 0;
-    const char *site = n ? wc_arena_string_n(a, path, n) : NULL;
-    while (site && i < WC_REPLAY_SITES && r->site[i] && !wc_str_same(r->site[i], site))
+    while (n && i < WC_REPLAY_SITES && r->site[i] &&
+           (wc_str_length(r->site[i]) != n || wc_mem_compare(r->site[i], path, n) != 0))
         i++;
-    r->site[i] = i < WC_REPLAY_SITES ? site ?: r->site[i] : NULL;
-    if (lib && lib < at)
-        wc_replay_site(r, wc_arena_format(a, "%.*s/lib%s", (int)(lib - path), path, lib + 6) ?: "");
+    if (!n || i == WC_REPLAY_SITES || r->site[i])
+        return;
+    r->site[i] = wc_arena_string_n(a, path, n);
+    if (lib && lib < at && r->site[i])
+        wc_replay_site(r, wc_arena_format(a, "%.*s/lib%s", (int)(lib - path), path,
+                                          r->site[i] + (lib - path) + 6)
+                              ?: "");
 }
 
 void wc_replay_copy(struct wc_replay *r, const char *path) {

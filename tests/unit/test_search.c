@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "core/base/reading.h"
-#include "core/search/search.h"
+#include "core/search/replay.h"
 #include "support_elf.h"
 
 static uint64_t bytes_read;
@@ -235,8 +235,52 @@ static void an_element_of_the_list_brought_it_or_none(void **state) {
     }
 }
 
+static bool facts_of_all(void *ctx, const char *path, struct wc_file_stat *out) {
+    static uint64_t files_seen;
+    (void)ctx, (void)path;
+    *out = (struct wc_file_stat){.regular = true, .inode = ++files_seen};
+    return true;
+}
+
+static bool list_nothing(void *ctx, const char *directory,
+                         bool (*each)(void *arg, const char *name), void *arg) {
+    (void)ctx, (void)directory, (void)each, (void)arg;
+    return false;
+}
+
+/* A process may have loaded thousands of modules of one site; what has no room is counted. */
+static void a_site_is_noted_once(void **state) {
+    static const struct wc_files all = {
+        .read = read_nothing, .facts = facts_of_all, .list = list_nothing};
+    static struct wc_replay r;
+    static char scratch[WC_SEARCH_SCRATCH];
+    const struct wc_search_context context = {.files = &files};
+    const struct wc_search_object caller = {.path = "/caller"};
+    (void)state;
+    wc_replay_run(&r, &context, &caller, "libcudnn.so.9", scratch, sizeof scratch);
+    r.files = &all;
+    for (int i = 0; i < 5000; i++) {
+        char path[128];
+        snprintf(path, sizeof path, "/home/u/v/lib64/python3.11/site-packages/a/lib%d.so", i);
+        wc_replay_site(&r, path);
+    }
+    assert_string_equal(r.site[0], "/home/u/v/lib64/python3.11/site-packages/");
+    assert_string_equal(r.site[1], "/home/u/v/lib/python3.11/site-packages/");
+    assert_null(r.site[2]);
+    wc_replay_copies(&r, "libcudnn.so.9", "/x/host");
+    const size_t others = r.others, more = r.others_more;
+    assert_in_range(others, 2, WC_REPLAY_CANDIDATES - 1);
+    for (size_t n = 4096; n; n /= 2)
+        while (wc_arena_take(&r.memory.arena, n))
+            ;
+    wc_replay_copy(&r, "/nowhere/libcudnn.so.9");
+    assert_int_equal(r.others, others);
+    assert_int_equal(r.others_more, more + 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_site_is_noted_once),
         cmocka_unit_test(an_element_of_the_list_brought_it_or_none),
         cmocka_unit_test(a_list_is_not_read_behind_its_bound),
         cmocka_unit_test(an_empty_list_has_no_element),
