@@ -250,13 +250,16 @@ static bool has_another(const struct wc_stack *s, const struct wc_failure *f) {
                       (for_all || (f->r.caller && wc_str_same(o->r.asked_by, f->r.caller))));
 }
 
-/* It had one of the major of which a release was looked for (cupy 13.6 after its first use). */
+/* It had one of the major of which a release was looked for, or, where one that opens for all did,
+ * came to it (cupy 13.6 before and after its first use). */
 static bool has_its_major(const struct wc_stack *s, const struct wc_failure *f) {
     const struct wc_name asked = wc_name_read(missing_of(f));
+    const bool for_all = wc_program_is(f->r.caller, WC_PROGRAM_LIBRARY);
 
-    return asked.kind == WC_NAME_FACADE && asked.version.minor >= 0 &&
+    return asked.kind == WC_NAME_FACADE && asked.version.minor >= 0 && !f->needs &&
+           !wc_was_fatal(s, f) && (for_all || !wc_failed_itself(s)) &&
            WC_ANY(o, s->objects,
-                  o->r.role == WC_role_FACADE && o->r.mapped &&
+                  o->r.role == WC_role_FACADE && o->r.mapped && (for_all || !wc_came_after(o, f)) &&
                       wc_major_of(o) == asked.version.major);
 }
 
@@ -317,9 +320,7 @@ static void report_not_found(struct wc_diagnosis *d, const struct wc_failure *f,
 }
 
 bool wc_is_probe(const struct wc_stack *s, const struct wc_failure *f) {
-    if (wc_failed_itself(s))
-        return f->fate != WC_FATE_LAST && has_its_major(s, f);
-    return has_its_major(s, f) || (s->has_outcome && has_another(s, f));
+    return has_its_major(s, f) || (!wc_failed_itself(s) && s->has_outcome && has_another(s, f));
 }
 
 void wc_find_library_not_found(struct wc_diagnosis *d) {

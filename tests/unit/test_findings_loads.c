@@ -326,28 +326,35 @@ static void a_framework_that_gets_no_further(void **state) {
     }
 }
 
-/* Another release of the major that is there, or comes later (CuPy 13.6): a question in passing,
- * where something came of it or the process ended well. */
+/* Another release of the major that is there: a question in passing, where nothing came of it; of
+ * one that opens for all also where it comes later (CuPy 13.6). What a file needs is none. */
 static void another_release_of_what_is_there(void **state) {
+    static const char script[] = "/usr/bin/python3", host[] = "/opt/app/libhost.so";
     static const struct {
-        const char *name;
+        const char *caller, *name;
         int64_t status;
         bool later, told;
+        const char *file;
     } rows[] = {
-        {"libcudnn.so.9.99.0", 0, false, false}, {"libcudnn.so.9.99.0", 1, false, true},
-        {"libcudnn.so.9.99.0", 0, true, false},  {"libcudnn.so.9.99.0", 1, true, false},
-        {"libcudnn.so.8.8.1", 0, false, true}, /* of another major there is none */
-        {"libcudnn.so.8.8.1", 1, true, true},
+        {script, "libcudnn.so.9.99.0", 0, false, false, NULL},
+        {script, "libcudnn.so.9.99.0", 1, false, true, NULL},
+        {script, "libcudnn.so.9.99.0", 0, true, true, NULL},
+        {ctypes, "libcudnn.so.9.99.0", 0, true, false, NULL},
+        {ctypes, "libcudnn.so.9.99.0", 1, true, false, NULL},
+        {host, "libcudnn.so.9.99.0", 1, true, true, NULL},
+        {ctypes, "libcudnn-0b1c2d3e.so.9.99.0", 1, true, true, "/s/paddle/libpaddle.so"},
+        {script, "libcudnn.so.8.8.1", 0, false, true, NULL}, /* of another major there is none */
+        {ctypes, "libcudnn.so.8.8.1", 1, true, true, NULL},
     };
     (void)state;
     WC_EACH_ROW(row, rows) {
         struct scene *s = new_scene();
-        int64_t host = add_host(s, "/opt/app/host");
+        int64_t by = add_host(s, "/opt/app/host");
         if (!row->later)
-            add_facade(s, "/opt/cudnn", version_of(9, 8, 0), host);
-        add_failure(s, NOBODY, "/usr/bin/python3", row->name, not_found(s, row->name));
+            add_facade(s, "/opt/cudnn", version_of(9, 8, 0), by);
+        add_failure(s, NOBODY, row->caller, row->file ?: row->name, not_found(s, row->name));
         if (row->later)
-            add_facade(s, "/opt/cudnn", version_of(9, 8, 0), host);
+            add_facade(s, "/opt/cudnn", version_of(9, 8, 0), by);
         add_outcome(s, row->status, NULL);
         assert_finds(s, row->told ? "library-not-found" : "");
     }
