@@ -125,7 +125,8 @@ void wc_check_mapping(const struct wc_reader *reader, const char *path, bool ref
         check->fault = WC_file_fault_NO_EXECUTION;
         (void)wc_str_format(check->what, sizeof check->what,
                             "a library on a file system that is mounted noexec: %s", mount.point);
-    } else if (read_limit(&reading, &limit) && (refused || check->maps > limit)) {
+    } else if (check->maps >> 47 == 0 && /* else it is damaged: no process has that much */
+               read_limit(&reading, &limit) && (refused || check->maps > limit)) {
         check->fault = WC_file_fault_NO_ROOM;
         (void)wc_str_format(check->what, sizeof check->what,
                             "a library that takes %ju MiB of address space; the process may have "

@@ -272,23 +272,30 @@ static void files_of_other_kinds_are_called_by_their_name(void **state) {
 
 /* The system refused it: by the process's limit, where it has one. */
 static void a_limit_of_address_space_is_told(void **state) {
+    static const char few[] =
+        "Max address space         409600000            409600000            bytes\n";
     static const struct {
-        const char *limit, *what;
+        const char *limit;
+        uint64_t maps;
+        const char *what;
     } rows[] = {
-        {"Max address space         unlimited            unlimited            bytes\n", ""},
-        {"Max address space         409600000            409600000            bytes\n",
+        {"Max address space         unlimited            unlimited            bytes\n", 2 << 20,
+         ""},
+        {few, 2 << 20,
          "a library that takes 2 MiB of address space; the process may have 390 MiB in all"},
+        {few, (uint64_t)1 << 47, ""}, /* a damaged table: no process has that much */
     };
     static unsigned char scratch[16 << 10];
     const struct wc_reader reader = {
         .files = &tree.files, .scratch = scratch, .scratch_size = sizeof scratch};
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct wc_file_check check = {.maps = 2 << 20};
+        struct wc_file_check check = {.maps = rows[i].maps};
         tree_write(&tree, "/proc/self/limits", rows[i].limit);
         wc_check_mapping(&reader, "/d/lib.so", true, &check);
         assert_string_equal(check.what, rows[i].what);
-        assert_int_equal(check.fault, i ? WC_file_fault_NO_ROOM : WC_file_fault_UNKNOWN);
+        assert_int_equal(check.fault,
+                         *rows[i].what ? WC_file_fault_NO_ROOM : WC_file_fault_UNKNOWN);
     }
 }
 
