@@ -91,10 +91,11 @@ static void flatten(struct flat *flat, const char *text, size_t n) {
 /* ---- what a match says ---- */
 
 /* NULL: that group is not in the match. */
-static char *copy_group(const struct flat *flat, const regmatch_t *group) {
+static char *copy_group(struct messages *found, const struct flat *flat, const regmatch_t *group) {
     if (group->rm_so < 0)
         return NULL;
-    return must_format("%.*s", (int)(group->rm_eo - group->rm_so), flat->text + group->rm_so);
+    return wc_arena_string_n(&found->memory.arena, flat->text + group->rm_so,
+                             (size_t)(group->rm_eo - group->rm_so));
 }
 
 /* "8.3.2", "(8, 3, 2)", 8302. */
@@ -210,10 +211,10 @@ static void add(struct messages *found, const struct message *message, const str
     m->at = (size_t)groups[0].rm_so;
     m->line = flat->line[m->at];
     m->times = 1;
-    m->text = copy_group(flat, &groups[0]);
-    m->library = message->library ? copy_group(flat, &groups[message->library]) : NULL;
-    m->wanted = message->wanted ? copy_group(flat, &groups[message->wanted]) : NULL;
-    m->found = message->found ? copy_group(flat, &groups[message->found]) : NULL;
+    m->text = copy_group(found, flat, &groups[0]);
+    m->library = message->library ? copy_group(found, flat, &groups[message->library]) : NULL;
+    m->wanted = message->wanted ? copy_group(found, flat, &groups[message->wanted]) : NULL;
+    m->found = message->found ? copy_group(found, flat, &groups[message->found]) : NULL;
     m->wanted_version = version_of(m->wanted);
     m->found_version = version_of(m->found);
     m->rule = WC_RULE_NONE;
@@ -312,7 +313,7 @@ WC_COMPARE(earlier_first, struct message_match, WC_ORDER(x->at, y->at));
 void messages_find(const char *text, size_t n, struct messages *found) {
     struct flat flat = {NULL, NULL, NULL, 0};
 
-    *found = (struct messages){.n = 0};
+    *found = (struct messages){.memory = HEAP_ARENA(found->memory)};
     flatten(&flat, text, n);
     WC_EACH_ROW(message, table)
         find_one(message, &flat, found);
@@ -324,12 +325,7 @@ void messages_find(const char *text, size_t n, struct messages *found) {
 }
 
 void messages_end(struct messages *m) {
-    for (size_t i = 0; i < m->n; i++) {
-        free(m->p[i].text);
-        free(m->p[i].library);
-        free(m->p[i].wanted);
-        free(m->p[i].found);
-    }
+    heap_arena_end(&m->memory);
     free(m->p);
     free(m->ranked.p);
 }

@@ -54,6 +54,7 @@ struct messages {
     struct message_match *p; /* in the order of the text */
     size_t n, main;          /* main: the message that says most for the likeliest finding */
     WC_LIST(message_finding, ranked); /* what fits, the likeliest first */
+    struct heap_arena memory;         /* of their texts */
 };
 
 /* n bytes at text, at most MESSAGES_TEXT_MOST. */
