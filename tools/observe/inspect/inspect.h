@@ -44,7 +44,6 @@ bool maps_same(const struct maps *a, const struct maps *b);
 size_t maps_names(const char *path, char *name[MAPS_NAMES], bool gone[MAPS_NAMES]);
 
 struct process {
-    int64_t pid;
     struct wc_process about; /* as its record has it */
     char *directory;         /* "/proc/PID" */
     int handle;       /* that directory: stays the same process's when the number is given again */

@@ -219,7 +219,6 @@ static enum process_state read_all(struct process *p, char **trouble) {
 
 enum process_state process_begin(struct process *p, int64_t pid, char **trouble) {
     memset(p, 0, sizeof(*p));
-    p->pid = pid;
     p->memory = -1;
     p->about.r.parent_pid = p->about.r.start_ticks = p->about.r.run_pid = WC_NULL;
     p->directory = must_format("/proc/%lld", (long long)pid);
