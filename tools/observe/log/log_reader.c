@@ -47,7 +47,7 @@ static bool open_zstd(void) {
 
 struct unpack {
     gzFile file; /* what is not packed with gzip it gives as it is; NULL: there is no memory */
-    bool whole; /* what was unpacked last ended as it should */
+    bool whole;  /* what was unpacked last ended as it should */
     char *trouble;
     void *stream;          /* of zstd; NULL: not packed with it */
     struct zstd_buffer in; /* of packed: what was read, and how much of it is taken */
