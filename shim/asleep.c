@@ -340,8 +340,8 @@ AT_START void shim_begin(int argc, char **argv, char **envp) {
     if (!start_list()) /* the loader of another libc passes no arguments */
         return;
     if (current_state() != SHIM_AWAKE && !(is_wanted((const char *const *)envp) && wake())) {
-        if (current_state() != SHIM_OFF)
-            sys_fstat(2, &standard_error);
+        if (current_state() != SHIM_OFF && sys_fstat(2, &standard_error) != 0)
+            standard_error.st_ino = (ino_t)-1; /* closed: what becomes it is none */
         return;
     }
     hooks_begin();

@@ -127,6 +127,10 @@ nothing_heard() {
         said "${well[@]}"
         is "$(cat "$here"/data?)" ''
         tells "${whole[@]}"
+        does files="$here" open="$cudnn" version create descriptors
+        said "${well[@]}"
+        is "$(cat "$here"/data?)" ''
+        tells "${whole[@]}"
         inside=()
     done
     all_valid
