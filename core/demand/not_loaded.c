@@ -206,7 +206,7 @@ static bool was_survived(const struct wc_stack *s, const struct wc_failure *f) {
 const struct wc_searched *wc_search_in_vain(const struct wc_stack *s, const struct wc_failure *f) {
     const struct wc_searched *last = NULL;
 
-    /* What is added behind the shim's looks through all that the file needs. */
+    /* What is added after the shim's looks through all that the file needs. */
     WC_EACH(a, s->searches)
         if (f->r.request != WC_NULL && a->r.request == f->r.request && a->r.object == WC_NULL)
             last = a;

@@ -538,7 +538,7 @@ static bool hides_builtins(const struct case_of *c) {
     return false;
 }
 
-/* How much of the address space another copy takes, and what is loaded behind it, no file says. */
+/* How much of the address space another copy takes, and what is loaded after it, no file shows. */
 static bool lacks_room(const struct case_of *c) {
     const char *refused =
         is_a(c->f, "refused-by-system") ? wc_fact_value(c->f, WC_FACT_FILE) : NULL;
