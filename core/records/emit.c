@@ -212,7 +212,7 @@ void wc_emit_search(const struct wc_sink *to, const struct wc_search_question *q
     struct wc_record r;
     struct wc_search_record *s = &r.u.search;
     wc_record_begin(&r, WC_KIND_search);
-    *s = q->r;
+    r.u.search = q->r;
     s->index = WC_NULL;
     if (q->was_loaded) {
         s->rule = WC_search_rule_LOADED;

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """one_writer.py [ROOT]: every field of what a library, a search, a package is logged as is assigned in
-one source file, so that it means the same whoever saw it. Copies of whole records are no assignment.
+one source file, so that it means the same whoever saw it. Copies of whole records are no assignment, but
+of that which a description holds (u.process = p->r): of the fields that nobody else assigns.
 Prints the fields with more writers, or none; status 1 if there are any."""
 
 import collections
@@ -18,6 +19,7 @@ OWN_COPIES = ("core/model/stack.c", "core/demand/", "tools/report/lock/", "tools
 
 VARIABLE = re.compile(r"\bstruct wc_(\w+)_record\s+\*?(?:const\s+)?(\w+)")
 WHOLE = re.compile(r"\bu\.(\w+)\.(\w+)(?:\.[pn])?\s*(?:[-+|]?=(?!=)|\+\+)")
+HELD = re.compile(r"\bu\.(\w+) = \w+->r;")
 MEMBER = r"\b%s(?:->|\.)(\w+)(?:\.[pn])?\s*(?:[-+|]?=(?!=)|\+\+)"
 MACRO = re.compile(r"#define (\w+)\(record\b(?:[^\n]*\\\n)*[^\n]*")
 MACRO_MEMBER = re.compile(r"\(record\)->(\w+)\s*=(?!=)")
@@ -37,14 +39,20 @@ def assigned(text):
 
 
 def writers(root):
-    found = collections.defaultdict(set)
+    found, held = collections.defaultdict(set), collections.defaultdict(set)
     for folder in ("core", "shim", "tools"):
         for path in sorted((root / folder).rglob("*.c")):
             name = str(path.relative_to(root))
             if name.startswith(OWN_COPIES):
                 continue
-            for what in assigned(path.read_text(encoding="utf-8")):
+            text = path.read_text(encoding="utf-8")
+            for what in assigned(text):
                 found[what].add(name)
+            for kind in HELD.findall(text):
+                held[kind].add(name)
+    for kind, names in held.items():
+        for field in record_def.kinds()[kind]["fields"]:
+            found[kind, field["name"]] = found[kind, field["name"]] or names
     return found
 
 
