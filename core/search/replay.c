@@ -136,7 +136,7 @@ void wc_replay_site(struct wc_replay *r, const char *path) {
     const char *at = wc_str_find(path, "/site-packages/") ?: wc_str_find(path, "/dist-packages/");
     const char *lib = wc_str_find(path, "/lib64/python");
     struct wc_arena *a = &r->memory.arena;
-    size_t n = at ? (size_t)(at - path) + 15 : 0, i = 0;
+    size_t n = at ? (size_t)(at - path) + wc_str_length("/site-packages/") : 0, i = 0;
     while (n && i < WC_REPLAY_SITES && r->site[i] &&
            (wc_str_length(r->site[i]) != n || wc_mem_compare(r->site[i], path, n) != 0))
         i++;
@@ -145,7 +145,7 @@ void wc_replay_site(struct wc_replay *r, const char *path) {
     r->site[i] = wc_arena_string_n(a, path, n);
     if (lib && lib < at && r->site[i])
         wc_replay_site(r, wc_arena_format(a, "%.*s/lib%s", (int)(lib - path), path,
-                                          r->site[i] + (lib - path) + 6)
+                                          r->site[i] + (lib - path) + wc_str_length("/lib64"))
                               ?: "");
 }
 
