@@ -19,7 +19,7 @@ struct signs {
     const char *unreached;            /* why no GPU can be reached here; NULL: not known */
     bool by_host, by_cudnn;           /* the requester */
     bool gpu_wanted;                  /* a call was made that needs a GPU */
-    bool gpu_had;                     /* one returned something else than NOT_INITIALIZED */
+    bool reached;                     /* one returned something else than NOT_INITIALIZED */
 };
 
 static const char *unreached(const struct wc_stack *s) {
@@ -64,7 +64,7 @@ static struct signs signs_of(const struct wc_stack *s) {
         bool wants = wc_wants_gpu(call->r.function);
         signs.gpu_wanted = signs.gpu_wanted || wants;
         const bool refused = wc_sort_of_call(s, &call->r) == WC_STATUS_NOT_INITIALIZED;
-        signs.gpu_had = signs.gpu_had || (wants && call->r.status != WC_NULL && !refused);
+        signs.reached = signs.reached || (wants && call->r.status != WC_NULL && !refused);
         if (!signs.call && refused)
             signs.call = call;
     }
@@ -162,7 +162,7 @@ void wc_find_driver_missing(struct wc_diagnosis *d) {
     bool passed_by = wc_has_ended(d->s) && hiding != HIDES_ALL && /* not meant */
                      (in_reach || lacks_driver(d->s));
     bool by_end =
-        signs.libcuda && is_alone && !signs.gpu_had && (wc_ended_badly(d->s) || passed_by);
+        signs.libcuda && is_alone && !signs.reached && (wc_ended_badly(d->s) || passed_by);
 
     if (!asked && !by_call && !by_end)
         return;
