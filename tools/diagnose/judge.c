@@ -540,11 +540,10 @@ static bool hides_builtins(const struct case_of *c) {
 
 /* How much of the address space another copy takes, and what is loaded after it, no file shows. */
 static bool lacks_room(const struct case_of *c) {
-    const char *refused =
-        is_a(c->f, "refused-by-system") ? wc_fact_value(c->f, WC_FACT_FILE) : NULL;
-
-    return WC_ANY(file, c->s->files,
-                  file->r.fault == WC_file_fault_NO_ROOM && wc_str_same(file->r.path, refused));
+    return is_a(c->f, "refused-by-system") &&
+           WC_ANY(file, c->s->files,
+                  file->r.fault == WC_file_fault_NO_ROOM &&
+                      wc_str_same(file->r.path, wc_fact_value(c->f, WC_FACT_FILE)));
 }
 
 const char judge_remains[] = "the finding remains";
