@@ -339,9 +339,10 @@ static void what_the_program_sets_itself(void **state) {
 /* Nothing is said beside a program that had its GPU and failed for something else, as another
  * status than NOT_INITIALIZED says, too (argman/EAST#24). */
 static void what_keeps_a_driver_from_the_gpus(void **state) {
-    enum { FAILED, HAD, INTERNAL_ERROR, IN_THE_CALL, CASES };
-    static const int64_t returns[] = {1001, 0, 4000};
-    static const char *const finds[] = {"driver-missing", "", "init-failed", "driver-missing"};
+    enum { FAILED, HAD, INTERNAL_ERROR, NO_MEMORY, EXECUTION_FAILED, IN_THE_CALL, CASES };
+    static const int64_t returns[] = {1001, 0, 4000, 4003, 5000};
+    static const char *const finds[] = {
+        "driver-missing", "", "init-failed", "init-failed", "init-failed", "driver-missing"};
     static const struct {
         const char *fault, *action, *says;
     } rows[] = {
