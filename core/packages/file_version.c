@@ -30,8 +30,10 @@ static int32_t major_by_names(const struct wc_elf_image *image, const char *path
                                  image ? image->soname : NULL, path};
     WC_EACH_ROW(text, names) {
         struct wc_name name = wc_name_read(*text);
+        /* The SONAMEs of cuDNN 2 and 3 are numbered after the toolkit. */
+        bool old = wc_str_same(*text, "libcudnn.so.6.5") || wc_str_same(*text, "libcudnn.so.7.0");
         if (wc_kind_is_cudnn(name.kind) && wc_version_known(name.version))
-            return name.version.major;
+            return name.version.major - (old ? 4 : 0);
     }
     return -1;
 }
@@ -115,7 +117,7 @@ static struct wc_version by_build_string(const struct version_query *q) {
 
 static struct wc_version by_file_name(const struct version_query *q) {
     struct wc_name name = wc_name_read(q->path);
-    return name.version;
+    return name.version.major == q->major ? name.version : WC_VERSION_NONE;
 }
 
 static struct wc_version by_package(const struct version_query *q) {
@@ -134,12 +136,10 @@ static int32_t macro(struct wc_reading *r, const char *header, const char *start
 }
 
 struct wc_version wc_header_version(struct wc_reading *r, const char *header) {
-    struct wc_version v = {macro(r, header, "#define CUDNN_MAJOR "), -1, -1, -1};
-    if (v.major > 0)
-        v.minor = macro(r, header, "#define CUDNN_MINOR ");
-    if (v.minor >= 0)
-        v.patch = macro(r, header, "#define CUDNN_PATCHLEVEL ");
-    return v.patch >= 0 ? v : WC_VERSION_NONE;
+    struct wc_version v = {macro(r, header, "#define CUDNN_MAJOR "),
+                           macro(r, header, "#define CUDNN_MINOR "),
+                           macro(r, header, "#define CUDNN_PATCHLEVEL "), -1};
+    return v.major > 0 && v.minor >= 0 && v.patch >= 0 ? v : WC_VERSION_NONE;
 }
 
 /* Of the first such header in the include directories next to a library's. */

@@ -420,6 +420,28 @@ static void a_file_name_tells_where_the_file_does_not(void **state) {
     assert_version("8.6.0", WC_version_source_FILE_NAME);
 }
 
+static void a_soname_numbered_after_the_toolkit_is_no_release(void **state) {
+    (void)state;
+    static const unsigned char code[] = {0xb8, 0xbf, 0x0b, 0, 0, 0xc3}; /* 3007 */
+    begin_library("libcudnn.so.7.0");
+    end_library();
+    identify("/usr/lib/libcudnn.so.7.0.64", true, true);
+    assert_version("unknown", WC_version_source_UNKNOWN);
+    begin_library("libcudnn.so.7.0");
+    add_code("cudnnGetVersion", code, sizeof code);
+    end_library();
+    identify("/usr/lib/libcudnn.so.7.0.64", true, true);
+    assert_version("3.0.7", WC_version_source_CODE);
+    begin_library("libcudnn.so.6.5");
+    end_library();
+    identify("/usr/lib/libcudnn.so.6.5.48", true, true);
+    assert_version("unknown", WC_version_source_UNKNOWN);
+    begin_library("libcudnn-900fef33.so.7.0.5"); /* as a wheel bundles it */
+    end_library();
+    identify("/usr/lib/libcudnn-900fef33.so.7.0.5", true, true);
+    assert_version("7.0.5", WC_version_source_FILE_NAME);
+}
+
 static void add_wheel(const char *name, const char *version, const char *path, long size) {
     char record[256], text[512], other[256] = "";
     for (int i = 0; i < rand() % 3; i++)
@@ -1001,6 +1023,7 @@ int main(void) {
         WITH_TREE(a_build_string_tells),
         WITH_TREE(without_a_path_nothing_is_told),
         WITH_TREE(a_file_name_tells_where_the_file_does_not),
+        WITH_TREE(a_soname_numbered_after_the_toolkit_is_no_release),
         WITH_TREE(a_wheel_owns_what_its_record_lists),
         WITH_TREE(a_file_put_over_a_wheels_own_is_not_believed),
         WITH_TREE(of_two_wheels_the_one_with_the_right_size_owns),
