@@ -74,6 +74,18 @@ static void of_a_lookup_in_the_program_what_to_open(void **state) {
     assert_non_null(strstr(advised(&s->stack, &f).text, "(RTLD_GLOBAL)")); /* it was opened */
 }
 
+static void a_status_about_the_gpu_is_not_looked_for_in_the_driver(void **state) {
+    (void)state;
+    struct wc_fact status = {"status", "6 CUDNN_STATUS_ARCH_MISMATCH", NULL};
+    const struct wc_finding_record f = {.id = "init-failed",
+                                        .facts = {.p = &status, .n = 1},
+                                        .host = WC_NULL,
+                                        .object = WC_NULL};
+    assert_non_null(strstr(advised(&new_scene()->stack, &f).text, "of the host for this GPU"));
+    status.value = "4 CUDNN_STATUS_INTERNAL_ERROR";
+    assert_non_null(strstr(advised(&new_scene()->stack, &f).text, "run nvidia-smi"));
+}
+
 static void a_row_says_what_is_asked(void **state) {
     const struct wc_finding_record torn = {.id = "parts-differ"},
                                    other = {.id = "part-from-other-installation"},
@@ -431,6 +443,7 @@ int main(void) {
         cmocka_unit_test(every_finding_has_a_sentence_of_its_own),
         cmocka_unit_test(a_path_of_the_computer_that_built_it_is_linked_anew),
         cmocka_unit_test(of_a_lookup_in_the_program_what_to_open),
+        cmocka_unit_test(a_status_about_the_gpu_is_not_looked_for_in_the_driver),
         cmocka_unit_test(a_row_says_what_is_asked),
         cmocka_unit_test(what_is_not_known_is_not_in_it),
         cmocka_unit_test(a_part_of_another_cuda_is_put_back),
