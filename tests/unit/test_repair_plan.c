@@ -99,13 +99,6 @@ static void candidates_of_a_path_and_of_packages(void **state) {
     found_end(&f);
 }
 
-/* In place of the one that there is. */
-static struct environment *another(void **state) {
-    assert_int_equal(end_environment(state), 0);
-    assert_int_equal(begin_environment(state), 0);
-    return *state;
-}
-
 /* By _ctypes a script asks for the facade that a package has brought already (ctranslate2). */
 static void nothing_is_imported_before_who_opened_none(void **state) {
     struct environment *e = *state;

@@ -228,6 +228,46 @@ static void an_idle_facade_has_no_parts(void **state) {
     replay_end(&replay);
 }
 
+/* onnxruntime.preload_dlls opens each file by its path, or, where that is not there, by its name. */
+static void a_call_opens_by_its_path_what_is_there_then(void **state) {
+    struct environment *e = *state;
+    static const char ctypes[] = "/usr/lib/python3.12/lib-dynload/_ctypes.cpython-312.so";
+    static const char *const with[] = {"libcublasLt.so.12", "libother.so"};
+    const struct edit again = {.kind = EDIT_REINSTALL,
+                               .name = "nvidia-cudnn-cu12",
+                               .value = "9.1.0.70",
+                               .environment = e->site};
+
+    for (size_t i = 0; i < 2; i++) {
+        struct outcome base = {.why = NULL}, after;
+        struct wc_record r;
+        struct replay replay;
+        put_wheel(e, "nvidia-cudnn-cu12", "9.1.0.70", "libcudnn.so.9");
+        put_host(e, NULL, NULL);
+        e->host = in(e, "%s/onnxruntime/capi/state.so", e->site);
+        write_image(e->host, &(struct image){.soname = "state.so", .version = WC_VERSION_NONE});
+        write_image(ctypes, &(struct image){.soname = "_ctypes.so", .version = WC_VERSION_NONE});
+        observe(e, NULL, NULL);
+        wc_record_begin(&r, WC_KIND_request);
+        r.u.request.operation = WC_operation_DLOPEN;
+        r.u.request.caller = ctypes;
+        r.u.request.request = 2;
+        r.u.request.name = with[i];
+        source_add(e->log, &r);
+        r.u.request.request = 3;
+        r.u.request.name = "libcudnn.so.9";
+        source_add(e->log, &r);
+        assert_null(replay_begin(&replay, e->log, &base));
+        assert_int_equal(base.got[2].files, 0);
+        play(&replay, &again, &after);
+        assert_int_equal(after.got[2].files != 0, i == 0);
+        outcome_end(&after);
+        outcome_end(&base);
+        replay_end(&replay);
+        e = another(state);
+    }
+}
+
 static void demands_that_no_file_states_are_carried_over(void **state) {
     struct environment *e = *state;
     struct outcome base = {.why = NULL};
@@ -272,6 +312,7 @@ int main(void) {
         IN_ENVIRONMENT(what_was_refused_is_refused_again),
         IN_ENVIRONMENT(an_idle_facade_has_no_parts),
         IN_ENVIRONMENT(demands_that_no_file_states_are_carried_over),
+        IN_ENVIRONMENT(a_call_opens_by_its_path_what_is_there_then),
         IN_ENVIRONMENT(another_computer_is_not_replayed),
     };
 

@@ -9,6 +9,7 @@
 
 #include "core/base/hash.h"
 #include "core/demand/questions.h"
+#include "core/knowledge/frameworks.h"
 #include "core/knowledge/programs.h"
 #include "tools/observe/loader/library_cache.h"
 #include "tools/observe/loader/loader_sim.h"
@@ -330,13 +331,25 @@ static bool is_refused(struct play *p, struct replay_request *q, const struct lo
     return !q->unseen && got->files == q->first.files && (!of || of->library == q->unmet);
 }
 
+/* Is it one of several that a call (onnxruntime.preload_dlls) opens one after another? */
+static bool is_of_call(const struct play *p, const struct replay_request *q) {
+    WC_EACH_FRAMEWORK(f)
+        WC_EACH_KNOWN(row, f->preloaded, file)
+            if (strcmp(wc_base_name(row->file), q->name) != 0 &&
+                WC_ANY(other, p->r->requests,
+                       wc_str_same(other->caller, q->caller) &&
+                           strcmp(wc_base_name(other->name), wc_base_name(row->file)) == 0))
+                return true;
+    return false;
+}
+
 /* By ctypes a package asks for a bare name only where no file of its environment was there: the one
- * that is there now; NULL: none. */
+ * that is there now; NULL: none. The loader may have found another file by that name. */
 static char *file_before(struct play *p, const struct replay_request *q) {
     char *file = NULL;
 
-    if (q->failure && !strchr(q->name, '/') && q->caller &&
-        wc_program_is(q->caller, WC_PROGRAM_LIBRARY))
+    if (!strchr(q->name, '/') && q->caller && wc_program_is(q->caller, WC_PROGRAM_LIBRARY) &&
+        (q->failure || is_of_call(p, q)))
         for (const struct replay_request *of = p->r->requests.p; !file && of < q; of++)
             file = package_file(&p->r->library_cache->disk.files, of->name, q->name);
     return file;

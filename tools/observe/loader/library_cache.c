@@ -362,9 +362,17 @@ static bool take_entry(void *ctx, const char *entry) {
 char *package_file(const struct wc_files *files, const char *module, const char *name) {
     const size_t n = wc_environment_length(module);
     const char *below = n ? module + n + 1 : "";
+    OWNED char *folder = must_format("%.*s", (int)strcspn(below, "/"), below);
+    const struct wc_framework *f = wc_framework_named(folder);
     const struct wc_framework_file *row;
+    struct wc_file_stat facts;
 
-    for (size_t i = 0; (row = wc_framework_preload(below, strcspn(below, "/"), false, i)); i++) {
+    WC_EACH_KNOWN(by_call, f ? f->preloaded : NULL, file) {
+        OWNED char *path = must_format("%.*s/%s", (int)n, module, by_call->file);
+        if (strcmp(wc_base_name(path), name) == 0 && files->facts(files->ctx, path, &facts))
+            return must_copy(path);
+    }
+    for (size_t i = 0; (row = wc_framework_preload(folder, strlen(folder), false, i)); i++) {
         struct looking l = {.pattern = wc_base_name(row->file)};
         OWNED char *directory =
             must_format("%.*s/%.*s", (int)n, module, (int)wc_dir_length(row->file), row->file);
