@@ -22,6 +22,7 @@ struct played {
     bool loses;             /* a directory of the search path, with what nothing else points to, and
                              * for which it may yet ask */
     bool harmless;          /* what worked still works, with the newest release of a set, too */
+    bool steps;             /* it was made for what other edits leave */
     bool alone;             /* no other program of the command gets the variables */
     bool by_hand;           /* no command can change the line that sets a variable */
     const char *beside;     /* another program of the command that has the same fault; NULL: none */

@@ -25,6 +25,7 @@
 #define format(p, ...) wc_arena_format(&(p)->plan->memory.arena, __VA_ARGS__)
 
 enum { REPAIRS_MOST = 3, REJECTED_MOST = 8, SCRIPT_BYTES = 64 << 10 };
+enum { STEPS_MOST = 6, PLAYS_MOST = 400, FAULTS_MOST = 1000 };
 
 /* ---- which users may write ---- */
 
@@ -287,13 +288,15 @@ static bool is_same_way(const struct candidate *taken, const struct candidate *c
     return !WC_ANY(step, *taken, !WC_ANY(e, *c, edit_is_same(e, step, true)));
 }
 
-/* Of those that leave the least the cheapest that is not taken yet. */
+/* Of those that leave the least the cheapest that is not taken yet: of several steps only where no
+ * other one is a repair. */
 static const struct played *next_cure(const struct planning *p, const struct wc_finding_record *f,
                                       const struct played *const *taken, size_t n) {
     const struct played *best = NULL;
 
     WC_EACH(x, p->played) {
         if (x->outcome.why || (n > 0 && judge_compare_left(x, taken[0]) > 0) ||
+            (x->steps && ((best && !best->steps) || (n > 0 && !taken[0]->steps))) ||
             WC_ANY(one, WC_ITEMS(taken, n), is_same_way(&(*one)->edits, &x->edits)))
             continue;
         const int left = best ? judge_compare_left(x, best) : -1;
@@ -658,17 +661,85 @@ static void plan_finding(struct planning *p, size_t number) {
         name_package(p, &of->p[0], f);
 }
 
-/* Nothing better can come of more edits. */
-static bool all_cured(const struct planning *p) {
-    WC_EACH(f, *p->findings) {
-        if (!judge_is_shown(p, f))
-            continue;
-        const struct played *best = next_cure(p, f, NULL, 0);
-        if (!best || candidate_is_by_hand(&best->edits) || best->outcome.breaks ||
-            best->left.errors + best->left.warnings > 0)
-            return false;
+/* How many libraries its requests miss; where these are equal, errors and incomplete sets count. */
+static size_t missing_in(const struct planning *p, const struct outcome *o) {
+    size_t n = 0;
+
+    WC_EACH(q, p->replay.requests) {
+        const struct replay_got *got = replay_got_by(&p->replay, o, q);
+        n += got->asked && !got->files ? got->to - got->from : 0;
     }
-    return true;
+    return n * FAULTS_MOST + judge_errors(o) + o->torn;
+}
+
+/* Packages and the search path. Other edits are checked only where they come first. */
+static bool is_step(const struct candidate *c) {
+    return !WC_ANY(e, *c,
+                   !(e->kind == EDIT_INSTALL || e->kind == EDIT_REINSTALL ||
+                     (edit_is_variable(e) && wc_str_same(e->name, "LD_LIBRARY_PATH"))));
+}
+
+/* Of the candidates played since number `from` the best; NULL: none leaves less than `least`. */
+static const struct played *furthest(const struct planning *p, size_t from, size_t least) {
+    const struct played *best = NULL;
+
+    for (size_t i = from; i < p->played.n; i++) {
+        const struct played *x = &p->played.p[i];
+        const size_t n =
+            x->outcome.why || !x->outcome.changes || x->outcome.lacks || !is_step(&x->edits)
+                ? SIZE_MAX
+                : missing_in(p, &x->outcome);
+        if (n < least || (best && n == least && cost_of(x) < cost_of(best))) {
+            best = x;
+            least = n;
+        }
+    }
+    return best;
+}
+
+/* Is there a finding without a repair? all: notes count, too, and repairs that are a copy, that
+ * break a pin, or that leave errors or warnings. */
+static bool is_open(const struct planning *p, bool all) {
+    const struct played *best;
+
+    return WC_ANY(f, *p->findings,
+                  (all || f->severity >= WC_severity_WARNING) && judge_is_shown(p, f) &&
+                      (!(best = next_cure(p, f, NULL, 0)) ||
+                       (all && (candidate_is_by_hand(&best->edits) || best->outcome.breaks ||
+                                best->left.errors + best->left.warnings > 0))));
+}
+
+/* One fault may hide the next: candidates are made for what the best one leaves, and played after
+ * it. */
+static void play_on(struct planning *p) {
+    size_t from = 0, least = missing_in(p, &p->base);
+    const struct played *at;
+
+    for (int step = 0; step < STEPS_MOST && is_open(p, false) && (at = furthest(p, from, least));
+         step++) {
+        const struct played before = *at; /* the list moves */
+        struct candidates next = {.memory = p->candidates.memory};
+        candidates_make(&next, &p->replay, &before.outcome, NULL);
+        least = missing_in(p, &before.outcome);
+        from = p->played.n;
+        WC_EACH(c, next) {
+            struct candidate both = {.n = 0};
+            bool may = is_step(c) && before.edits.n + c->n <= CANDIDATE_EDITS;
+            WC_EACH(had, before.edits) {
+                const struct edit *same = WC_FIRST(e, *c, wc_str_same(e->name, had->name));
+                may = may && (!same || edit_is_variable(same)); /* whose last value has all */
+                if (!same)
+                    both.p[both.n++] = *had;
+            }
+            WC_EACH(e, WC_ITEMS(c->p, may ? c->n : 0))
+                both.p[both.n++] = *e;
+            if (may && p->played.n < PLAYS_MOST && !refused_at(p, &both, EROFS)) {
+                play(p, &both);
+                p->played.p[p->played.n - 1].steps = true;
+            }
+        }
+        free(next.p);
+    }
 }
 
 /* As they are without edits. */
@@ -712,8 +783,10 @@ void plan_make(struct plan *plan, const struct source *source, const struct wc_f
         candidates_make(&p.candidates, &p.replay, &p.base, p.proposal);
         if (!p.proposal)
             play_all(&p, false);
-        if (!p.proposal && !all_cured(&p))
+        if (!p.proposal && is_open(&p, true))
             play_all(&p, true);
+        if (!p.proposal)
+            play_on(&p);
     }
     if (!p.why && p.proposal) {
         struct repair *read = &plan->read;

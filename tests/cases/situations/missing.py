@@ -88,6 +88,22 @@ def the_first_missing_name_hides_the_second(w):
     w.repairs("install", maps=w.site / "nvidia/cudnn/lib/libcudnn.so.9")
 
 
+@case("A208")
+def a_missing_package_hides_that_another_lacks_a_part(w):
+    """Once the first is installed, the second fault shows: both go into one repair."""
+    release = w.release("9.1", "9.9")
+    lib, blas = w.wheel(release), w.site / "nvidia/cublas/lib"
+    if w.faulty:
+        (lib / "libcudnn_graph.so.9").unlink()
+    else:
+        w.nvidia("cublas", "libcublasLt.so.12")
+    host = w.host("torch", release, cuda=12, needs=["libcublasLt.so.12"], search=[blas, lib], tag="rpath")
+    host.does("version", "create")
+    w.says("libcublasLt.so.12: cannot open shared object file", ends=1)
+    w.finds("dependency-missing", "libcublasLt.so.12", host.library)
+    w.repairs("install", maps=lib / "libcudnn_graph.so.9", says="nvidia-cudnn-cu12")
+
+
 @case("C21")
 def nothing_that_was_required_is_installed(w):
     """The resolver saw metadata without the nvidia wheels: neither cuDNN nor nvrtc is installed."""
