@@ -100,11 +100,9 @@ int32_t make_toolkit_cuda(struct making *m);
 /* Does a directory have a library of that CUDA? */
 bool make_has_cuda(struct making *m, const char *directory, int32_t cuda);
 /* All of it that frameworks ask for one library after another, where neither the process nor the
- * site has any of that CUDA, with a cuDNN that the host accepts. wheel: the wheel that has the
- * first of them; NULL: cuDNN itself is missing. False: it has some, or the wheel is none of these.
- */
-bool make_whole_cuda(struct making *m, const char *site, const struct wc_failure *failure,
-                     const char *wheel, int32_t cuda);
+ * site has any of that CUDA. wheel: the wheel that has the first of them. False: it has some, or
+ * the wheel is none of these. */
+bool make_whole_cuda(struct making *m, const char *site, const char *wheel, int32_t cuda);
 
 /* ---- LD_LIBRARY_PATH (tools/diagnose/candidates/variables.c) ---- */
 
@@ -123,8 +121,5 @@ void make_path_to(struct making *m, const char *file);
 
 enum { SPECS_MOST = 4 };
 
-/* The releases that demands accept, as a set without builds, which package managers have and hosts
- * do not ask for; NULL: they say nothing of that. */
-const char *make_accepted(struct making *m, const struct wc_demands *demands);
 /* Sets of releases that hosts, demands and failed requests require. */
 struct entries make_wanted(struct making *m);

@@ -536,7 +536,7 @@ static void add_wheel(struct making *m, const struct wc_failure *failure, const 
     if (wc_asked_by_cudnn(m->s, failure) && named > 0 && of_process > 0 && named != of_process)
         return;
     wheel = wheel_with(m->view.memory, name, cuda, &spec);
-    if (wheel && (!make_whole_cuda(m, site, failure, wheel, cuda < 0 ? named : cuda) ||
+    if (wheel && (!make_whole_cuda(m, site, wheel, cuda < 0 ? named : cuda) ||
                   !wc_is_asked_for(failure, name)))
         add_install(m, make_install(wheel, spec, site));
 }
@@ -591,8 +591,6 @@ void make_missing(struct making *m) {
                 add_parts(m, failure, *environment);
             if (kind == WC_NAME_CUDA_DEPENDENCY)
                 add_wheel(m, failure, *environment, name);
-            if (kind == WC_NAME_FACADE) /* what it needs may be missing as well */
-                make_whole_cuda(m, *environment, failure, NULL, cuda_for(m, *environment));
         }
     }
     const struct entries environments = all_environments(m);

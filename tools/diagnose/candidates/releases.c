@@ -4,7 +4,8 @@
 #include "making.h"
 #include "tools/diagnose/causes/gpu.h"
 
-const char *make_accepted(struct making *m, const struct wc_demands *demands) {
+/* As a set without builds, as package managers have them; NULL: all are accepted. */
+static const char *accepted(struct making *m, const struct wc_demands *demands) {
     struct wc_version low, high;
 
     if (!wc_accepted_releases(demands, &low, &high))
@@ -45,7 +46,7 @@ struct wanting {
 
 static void add_set(struct wanting *w, const struct wc_demands *demands) {
     if (w->out.n < SPECS_MOST)
-        make_add(w->m, &w->out, make_accepted(w->m, demands));
+        make_add(w->m, &w->out, accepted(w->m, demands));
 }
 
 static bool joins(struct wanting *w, const struct wc_demand_record *demand) {
