@@ -412,7 +412,7 @@ void put_fix_rows(struct wc_finding_page *page, const void *fixes) {
         row->shorter = whole ? text : NULL;
         row->most = whole ? COMMAND_LINES : 4;
         row->weight = again ? RANK_FOUND : RANK_GOT;
-        if ((whole || fix->why || fix->but) &&
+        if ((fix->checked != REPAIR_NOT_CHECKED || fix->why || fix->but) &&
             (row = wc_page_add_row(page, "", RANK_FIX, wc_page_keep(page, "%s", outcome)))) {
             row->most = 2;
             row->weight = again ? RANK_MIND : RANK_GOT;
