@@ -100,8 +100,8 @@ END
     stack 9.1.0 3 | make_log logs/whichcudnn-n-3-1.jsonl
     render logs
     check_page report.json page.html "$screens/ranks"
-    grep -q '<p class="agreement">ranks 0-2 agree; rank 3 differs:</p>' page.html
-    grep -q '<li>version of libcudnn_ops.so.9: 9.1.0, not 9.10.2</li>' page.html
+    grep -qx '<pre class="agreement">ranks 0-2 agree; rank 3 differs:' page.html
+    grep -qx '  version of libcudnn_ops.so.9: 9.1.0, not 9.10.2' page.html
     is "$(grep -c '<article' page.html)" 4
 }
 

@@ -59,6 +59,10 @@ void render_copies(struct layout *l, const struct report *r, const char *before,
 /* The verdict below them, of an ok only that word; of: the processes that it is of, or NULL. */
 void render_verdict(struct layout *l, const struct report *r, const char *before, const char *who);
 void render_verdict_words(struct layout *l, const struct report *r); /* within a line */
+/* Where it comes from, and what limits it. report: a struct report. */
+void render_origin(struct layout *l, const void *report);
+/* Which groups agree, and what differs. merged: a struct merged. */
+void render_agreement(struct layout *l, const void *merged);
 /* What is known where nothing explains it, and what to do. */
 void render_known(struct layout *l, const struct report *r);
 

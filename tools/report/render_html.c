@@ -13,6 +13,13 @@
 #include "tools/observe/log/record_json.h"
 #include "tools/util/terminal.h"
 
+#define LEFT_OUT "and more: whichcudnn report -v lists all"
+/* Bytes of the page, which stays below 10 MB: lines as of a terminal, rows of processes, reports.
+ */
+#define LINES_MOST 1000000
+#define ROWS_MOST 3000000
+#define ARTICLES_MOST 4000000
+
 /* ---- text that is harmless between tags; in attributes stand words of ours ---- */
 
 static void put_escaped(FILE *to, const char *s) {
@@ -41,10 +48,19 @@ static void html(FILE *to, const char *format, ...) {
     va_end(args);
 }
 
-/* NULL: not known, nothing is printed. */
-static void row(FILE *to, const char *key, const char *value) {
-    if (value)
-        html(to, "<dt>%s</dt><dd>%s</dd>\n", key, value);
+/* What `print` has for a terminal. */
+static void put_lines(FILE *to, const char *class,
+                      void (*print)(struct layout *l, const void *what), const void *what) {
+    struct sink sink;
+    struct layout l = {.to = sink_begin(&sink), .whole = true};
+
+    print(&l, what);
+    OWNED char *text = sink_end(&sink);
+    if (sink.n > LINES_MOST)
+        ((char *)memrchr(text, '\n', LINES_MOST))[1] = '\0';
+    fprintf(to, "<pre class=\"%s\">", class);
+    put_escaped(to, text);
+    fputs(sink.n > LINES_MOST ? LEFT_OUT "\n</pre>\n" : "</pre>\n", to);
 }
 
 static const char *severity_word(enum wc_severity severity) {
@@ -55,7 +71,7 @@ static const char *verdict_word(const struct report *r) {
     return wc_enum_word_raw(WC_ENUM_verdict, r->conclusion.verdict);
 }
 
-/* ---- where it comes from ---- */
+/* ---- findings ---- */
 
 static void put_fix(FILE *to, const struct repair *fix, const char *tag) {
     OWNED char *outcome = repair_outcome(fix, 0);
@@ -66,37 +82,6 @@ static void put_fix(FILE *to, const struct repair *fix, const char *tag) {
     if (fix->command || fix->why)
         html(to, "<p>%s</p>", outcome);
 }
-
-/* "python train.py", else the program's path, else "". The caller frees. */
-static char *command_text(const struct wc_process_record *p) {
-    return p->arguments.n > 0 ? joined(&p->arguments, " ") : must_copy(p->executable ?: "");
-}
-
-static void put_origin(FILE *to, const struct report *r) {
-    const struct source *s = r->source;
-    const struct wc_process_record *p = &s->stack.process;
-    OWNED char *command = command_text(p);
-
-    fputs("<dl class=\"origin\">\n", to);
-    if (s->stack.has_process)
-        html(to, "<dt>process</dt><dd>%jd%s%s%s%s</dd>\n", s->pid, p->node ? " on " : "", p->node,
-             *command ? ": " : "", command);
-    row(to, "ended", r->ending);
-    WC_EACH(sentence, r->conclusion.known)
-        row(to, "known", *sentence);
-    row(to, "next", r->conclusion.next);
-    for (unsigned i = 1; i < WC_limit_COUNT; i++)
-        if (r->conclusion.limits & 1u << i)
-            row(to, "limit", wc_limit_text((enum wc_limit)i));
-    row(to, "mind", s->stack.outcome.reason);
-    html(to, "<dt>%s</dt><dd>%s (%zu records)</dd>\n", source_type_word(s->type), s->path,
-         s->records);
-    WC_EACH(gap, r->gaps)
-        row(to, "missing", *gap);
-    fputs("</dl>\n", to);
-}
-
-/* ---- findings ---- */
 
 static void put_finding(FILE *to, const struct report *r, size_t i) {
     const struct wc_finding_record *f = &r->findings.p[i];
@@ -174,7 +159,7 @@ static void put_report(FILE *to, const struct report *r, size_t n) {
     if (r->conclusion.finding && report_fixes(r, r->findings.p)->n > 0)
         put_fix(to, &report_fixes(r, r->findings.p)->p[0], "p");
     fputs("</div>\n", to);
-    put_origin(to, r);
+    put_lines(to, "origin", render_origin, r);
     fputs("<section class=\"picture\" hidden><h2>Picture</h2></section>\n"
           "<noscript><p>The picture of all libraries needs JavaScript; what it shows stands below "
           "in words.</p></noscript>\n",
@@ -204,13 +189,6 @@ static void put_report(FILE *to, const struct report *r, size_t n) {
 
 /* ---- several processes ---- */
 
-#define DIFFERENCES_OPEN 5 /* of one group; further ones are to be unfolded */
-
-/* Bytes of the page, which stays below 10 MB: the summary of all, rows of processes, reports. */
-#define AGREEMENT_MOST 500000
-#define ROWS_MOST 3000000
-#define ARTICLES_MOST 4000000
-
 struct page {
     const struct merged *m;
     bool *shown; /* each process: its report is in the page */
@@ -218,32 +196,9 @@ struct page {
     char *articles; /* of those */
 };
 
-static void put_left_out(FILE *to, size_t n, const char *what) {
-    if (n > 0)
-        html(to, "<p class=\"cut\">and %zu %s more: whichcudnn report -v lists all</p>\n", n, what);
-}
-
-static void put_agreement(FILE *to, const struct merged *m) {
-    long most = ftell(to) + AGREEMENT_MOST;
-    size_t g = m->groups.n > 1 ? 1 : 0;
-
-    for (; g < m->groups.n && ftell(to) < most; g++) {
-        const struct comparison *c = &m->groups.p[g].differences;
-        OWNED char *agreement = merged_agreement(m, g);
-        html(to, "<p class=\"agreement\">%s%s</p>", agreement, g > 0 ? ":" : "");
-        fputs(g > 0 ? "<ul>" : "", to);
-        for (size_t i = 0; i < c->n; i++) {
-            if (i == DIFFERENCES_OPEN)
-                fprintf(to, "</ul><details><summary>and %zu more</summary><ul>", c->n - i);
-            OWNED char *text = difference_text(&c->p[i]);
-            html(to, "<li>%s</li>", text);
-        }
-        if (g > 0 && c->n == 0)
-            fputs("<li>in what was found about it, not in its libraries</li>", to);
-        if (g > 0)
-            fputs(c->n > DIFFERENCES_OPEN ? "</ul></details>\n" : "</ul>\n", to);
-    }
-    put_left_out(to, m->groups.n - g, "groups");
+/* "python train.py", else the program's path, else "". The caller frees. */
+static char *command_text(const struct wc_process_record *p) {
+    return p->arguments.n > 0 ? joined(&p->arguments, " ") : must_copy(p->executable ?: "");
 }
 
 static void fill_processes(FILE *to, const struct page *page) {
@@ -262,7 +217,7 @@ static void fill_processes(FILE *to, const struct page *page) {
              row->finding ? severity_word(row->finding->severity) : verdict_word(row->report), text,
              separator, *separator ? rest + 1 : "");
     }
-    put_agreement(to, m);
+    put_lines(to, "agreement", render_agreement, m);
     if (page->shown_count < m->n)
         html(
             to,
@@ -292,7 +247,8 @@ static void fill_processes(FILE *to, const struct page *page) {
              verdict_word(p->report), p->report->ending, m->groups.p[p->group].who);
     }
     fputs("</tbody></table></div>\n", to);
-    put_left_out(to, m->n - i, "processes");
+    if (i < m->n)
+        fputs("<p class=\"cut\">" LEFT_OUT "</p>\n", to);
     fputs("</section>\n", to);
 }
 

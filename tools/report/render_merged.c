@@ -85,7 +85,9 @@ char *render_summary_text(const struct merged *m, const struct summary_row *row)
 #define DIFFERENCES_TOLD 5
 #define ROWS_TOLD 12
 
-static void print_agreement(struct layout *l, const struct merged *m) {
+void render_agreement(struct layout *l, const void *merged) {
+    const struct merged *m = merged;
+
     for (size_t g = m->groups.n > 1 ? 1 : 0; g < m->groups.n; g++) {
         const struct comparison *c = &m->groups.p[g].differences;
         const size_t told = l->whole ? c->n : MIN(c->n, DIFFERENCES_TOLD);
@@ -129,7 +131,7 @@ static void print_all(struct layout *l, const void *what) {
 
     render_summary(l, m, &(struct summary_view){.most = l->whole ? m->rows.n : ROWS_TOLD});
     putc('\n', l->to);
-    print_agreement(l, m);
+    render_agreement(l, m);
     fputs("\nprocesses\n", l->to);
     WC_EACH(p, *m) { /* by node, rank and parent */
         if (p == m->p || !wc_str_same(p->node, node))

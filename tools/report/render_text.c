@@ -364,7 +364,7 @@ static char *process_of(const struct report *r) {
     return must_copy(text);
 }
 
-/* With a finding the process stands below that, and nothing is reported as ok. */
+/* found: below a finding, which has the process, and reports nothing as ok. */
 static void print_origin(struct layout *l, const struct report *r, bool found) {
     const struct source *s = r->source;
     OWNED char *process = found ? NULL : process_of(r);
@@ -376,13 +376,17 @@ static void print_origin(struct layout *l, const struct report *r, bool found) {
         if (r->conclusion.limits & 1u << i &&
             (!found || l->whole || i == WC_limit_NEWER_THAN_TABLE))
             layout_fact(l, "limit", "%s", wc_limit_text((enum wc_limit)i));
-    if (s->stack.outcome.reason && found)
+    if (s->stack.outcome.reason && (found || l->whole))
         layout_fact(l, "note", "%s", s->stack.outcome.reason);
     if (!found || l->whole)
         layout_fact(l, s->type == SOURCE_PROCESS ? "seen in" : source_type_word(s->type),
                     "%s (%zu records)", s->path, s->records);
     WC_EACH(gap, r->gaps)
         layout_row(l, LAYOUT_KEYS, LAYOUT_KEYS, "%s", *gap);
+}
+
+void render_origin(struct layout *l, const void *report) {
+    print_origin(l, report, false);
 }
 
 /* ---- findings ---- */
