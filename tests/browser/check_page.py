@@ -19,7 +19,7 @@ from check_report import OBEYED, facts, spelled
 
 OWN_TAGS = set(re.findall(r"\w+", """html head meta title style body main aside footer script noscript
 section article div header h1 h2 h3 p span dl dt dd ol ul li pre table thead tbody tr th td details
-summary button a select option label input fieldset legend svg path circle text
+summary button a select option label svg path circle text
 strong"""))
 
 COLLECT = """() => [...document.querySelectorAll("article")].map((a) => ({
@@ -31,7 +31,6 @@ COLLECT = """() => [...document.querySelectorAll("article")].map((a) => ({
     values: [...f.querySelectorAll(".facts dd")].map((d) => d.textContent),
     fixes: [...f.querySelectorAll(".fix li > span")].map((d) => d.textContent),
     commands: [...f.querySelectorAll(".fix pre")].map((d) => d.textContent)})),
-  rows: a.querySelectorAll(".timeline tbody tr").length,
   data: JSON.parse(a.querySelector(".everything pre").textContent),
 }))"""
 

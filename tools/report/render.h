@@ -67,22 +67,8 @@ void render_agreement(struct layout *l, const void *merged);
 void render_known(struct layout *l, const struct report *r);
 
 /* What happened, in time order: requests and their answers, calls, and when a finding that holds
- * was noted. */
-struct moment {
-    const struct wc_record *record;
-    double seconds;            /* since the first */
-    enum wc_severity severity; /* of a finding; else NONE */
-    char *text;                /* untrusted */
-};
-
-struct timeline {
-    struct moment *p;
-    size_t n;
-};
-
-/* Needs a source that kept its events; else there is none. */
-void timeline_make(struct timeline *t, const struct report *report);
-void timeline_end(struct timeline *t);
+ * was noted. Needs a source that kept its events; else there is none. report: a struct report. */
+void render_timeline(struct layout *l, const void *report);
 
 /* A scan as text, or as JSON in the shape of docs/scan.schema.json; what of it --fail-on asks. */
 enum exit_code render_scans(struct layout *l, struct scan *const *scans, size_t n, bool json,

@@ -111,38 +111,22 @@ static void put_finding(FILE *to, const struct report *r, size_t i) {
 
 /* ---- what happened when, and all that is known ---- */
 
-#define TIMELINE_OPEN_MOST 100 /* moments; a longer time line is to be opened */
-#define TIMELINE_MOST 10000
+#define TIMELINE_OPEN_MOST 100 /* records; a longer time line is to be opened */
 
 static void put_timeline(FILE *to, const struct report *r) {
     const struct source *s = r->source;
-    ENDED_BY(timeline_end) struct timeline t;
 
-    timeline_make(&t, r);
-    size_t n = t.n < TIMELINE_MOST ? t.n : TIMELINE_MOST;
-    if (t.n > 0)
-        fprintf(to,
-                "<details class=\"timeline\"%s><summary>Time line: %zu moments</summary><table>"
-                "<thead><tr><th>seconds</th><th>thread</th><th>what happened</th></tr></thead>"
-                "<tbody>\n",
-                t.n > TIMELINE_OPEN_MOST ? "" : " open", t.n);
-    for (size_t i = 0; i < n; i++) {
-        const char *word = severity_word(t.p[i].severity);
-        fprintf(to, "<tr data-kind=\"%s\"><td>%+.6f</td><td class=\"thread\">%lld</td><td>",
-                wc_kind_name(t.p[i].record->kind), t.p[i].seconds, (long long)t.p[i].record->tid);
-        if (t.p[i].severity != WC_severity_NONE)
-            fprintf(to, "<span class=\"%s\"><span class=\"severity\">%s</span></span> ", word,
-                    word);
-        html(to, "%s</td></tr>\n", t.p[i].text);
-    }
-    if (t.n > 0)
-        fputs("</tbody></table></details>\n", to);
-    if (s->type == SOURCE_LOG && (n < t.n || s->events.n < s->records))
+    if (s->events.n == 0)
+        return;
+    fprintf(to, "<details class=\"timeline\"%s><summary>Time line</summary>\n",
+            s->events.n > TIMELINE_OPEN_MOST ? "" : " open");
+    put_lines(to, "moments", render_timeline, r);
+    fputs("</details>\n", to);
+    if (s->events.n < s->records)
         html(to,
-             "<p class=\"cut\">The time line is not whole: it has %zu moments of %zu records. The "
-             "log "
-             "has them all: %s</p>\n",
-             n, s->records, s->path);
+             "<p class=\"cut\">It is of the first %zu of %zu records. The log has them all: "
+             "%s</p>\n",
+             s->events.n, s->records, s->path);
 }
 
 static void put_report(FILE *to, const struct report *r, size_t n) {

@@ -89,34 +89,43 @@ static char *text_of(const struct wc_record *record) {
     }
 }
 
-WC_COMPARE(earlier_first, struct moment,
-           WC_ORDER(x->record->time, y->record->time) ?: WC_ORDER(x->record->seq, y->record->seq));
+WC_COMPARE(earlier_first, struct wc_record *const,
+           WC_ORDER((*x)->time, (*y)->time) ?: WC_ORDER((*x)->seq, (*y)->seq));
 
-void timeline_make(struct timeline *t, const struct report *report) {
-    const struct source *s = report->source;
+/* A log has times; what was found is found again. */
+void render_timeline(struct layout *l, const void *report) {
+    const struct report *r = report;
+    const struct source *s = r->source;
+    const bool threads = WC_ANY(e, s->events, e->tid != s->events.p[0].tid);
+    OWNED struct wc_record **moments = must_allocate(s->events.n * sizeof(*moments));
     int64_t passed;
 
-    *t = (struct timeline){must_allocate(s->events.n * sizeof(*t->p)), 0};
-    WC_EACH(r, s->events) {
-        /* A log has times; what was found is found again. */
+    for (size_t i = 0; i < s->events.n; i++)
+        moments[i] = &s->events.p[i];
+    qsort(moments, s->events.n, sizeof(*moments), earlier_first);
+    if (s->events.n > 0)
+        fprintf(l->to, "\ntime line: seconds%s, what happened\n", threads ? ", thread" : "");
+    EACH_POINTER(m, moments, s->events.n) {
         const struct wc_finding_record *found =
-            r->kind == WC_KIND_finding
-                ? WC_FIRST(f, report->findings, wc_str_same(f->id, r->u.finding.id))
+            m->kind == WC_KIND_finding
+                ? WC_FIRST(f, r->findings, wc_str_same(f->id, m->u.finding.id))
                 : NULL;
-        char *text = found ? must_format("%s: %s", found->id, found->title) : text_of(r);
-        if (text)
-            t->p[t->n++] = (struct moment){r, 0, found ? found->severity : WC_severity_NONE, text};
+        OWNED char *text = found ? must_format("%s: %s", found->id, found->title) : text_of(m);
+        if (!text)
+            continue;
+        if (__builtin_sub_overflow(m->time, moments[0]->time, &passed))
+            passed = 0;
+        layout_line(l, 2, 16);
+        fprintf(l->to, "%+12.6f", (double)passed / 1e6);
+        l->column += 12;
+        if (threads)
+            layout_words(l, "%lld", (long long)m->tid);
+        if (found)
+            layout_painted(l, wc_enum_word(WC_ENUM_severity, found->severity),
+                           paint_of_severity(found->severity));
+        layout_words(l, "%s", text);
+        layout_end(l);
     }
-    SORT(*t, earlier_first);
-    for (size_t i = 0; i < t->n; i++)
-        if (!__builtin_sub_overflow(t->p[i].record->time, t->p[0].record->time, &passed))
-            t->p[i].seconds = (double)passed / 1e6;
-}
-
-void timeline_end(struct timeline *t) {
-    for (size_t i = 0; i < t->n; i++)
-        free(t->p[i].text);
-    free(t->p);
 }
 
 /* ---- what was resolved, as a tree ---- */
@@ -464,29 +473,6 @@ static void print_findings(struct layout *l, const struct report *r, bool found)
     }
 }
 
-/* ---- what happened when ---- */
-
-static void print_timeline(struct layout *l, const struct report *r) {
-    ENDED_BY(timeline_end) struct timeline t;
-
-    timeline_make(&t, r);
-    const bool threads = WC_ANY(m, t, m->record->tid != t.p[0].record->tid);
-    if (t.n > 0)
-        fprintf(l->to, "\ntime line: seconds%s, what happened\n", threads ? ", thread" : "");
-    WC_EACH(m, t) {
-        layout_line(l, 2, 16);
-        fprintf(l->to, "%+12.6f", m->seconds);
-        l->column += 12;
-        if (threads)
-            layout_words(l, "%lld", (long long)m->record->tid);
-        if (m->severity != WC_severity_NONE)
-            layout_painted(l, wc_enum_word(WC_ENUM_severity, m->severity),
-                           paint_of_severity(m->severity));
-        layout_words(l, "%s", m->text);
-        layout_end(l);
-    }
-}
-
 static void print_report(struct layout *l, const void *what) {
     const struct report *r = what;
     const struct wc_finding_record *first = r->conclusion.finding;
@@ -503,7 +489,7 @@ static void print_report(struct layout *l, const void *what) {
     if (!found || l->whole)
         render_tree(l, r);
     if (l->whole) {
-        print_timeline(l, r);
+        render_timeline(l, r);
         fputs("\neverything that is known, as in --json\n", l->to);
         json_print(l->to, render_json(r));
     }

@@ -519,27 +519,6 @@ function linkFinding(article, graph, finding, i) {
   item.append(button);
 }
 
-/* ---- the time line: by kinds of records ---- */
-
-const KINDS = {request: "requests", object: "libraries", search: "searches",
-               candidate: "candidates", failure: "failures", demand: "demands",
-               binding: "bindings", call: "calls", finding: "findings"};
-
-function filterTimeline(article) {
-  const rows = [...article.querySelectorAll(".timeline tbody tr")];
-  const kinds = [...new Set(rows.map((r) => r.dataset.kind))].filter((k) => KINDS[k]);
-  if (kinds.length < 2) return;
-  const boxes = kinds.map((kind) => {
-    const box = el("input", {type: "checkbox", checked: ""});
-    box.addEventListener("change", () => rows.forEach((r) => {
-      if (r.dataset.kind === kind) r.hidden = !box.checked;
-    }));
-    return el("label", {}, box, " ", KINDS[kind]);
-  });
-  article.querySelector(".timeline table").before(
-    el("fieldset", {class: "kinds"}, el("legend", {class: "spoken"}, "what is shown"), ...boxes));
-}
-
 /* ---- several processes: one at a time ---- */
 
 const articles = [...document.querySelectorAll("article")];
@@ -552,7 +531,6 @@ function show(index) {
   if (!drawn.has(index)) {
     drawn.add(index);
     picture(articles[index], reports[index]);
-    filterTimeline(articles[index]);
   }
   document.querySelectorAll(".processes a").forEach((a) => {
     if (a.hash === `#${articles[index].id}`) a.setAttribute("aria-current", "true");
