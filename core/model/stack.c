@@ -22,8 +22,7 @@ enum {
 /* Copies the texts of one record. */
 struct keeper {
     struct wc_stack *s;
-    bool failed;     /* there was no memory for one */
-    bool texts_stay; /* they are kept already, in an arena that the new one does not replace */
+    bool failed; /* there was no memory for one */
 };
 
 /* Most records repeat the same few paths: a copy with the same hash is used again if it is equal.
@@ -35,8 +34,6 @@ static const char *keep_text(struct keeper *k, const char *text) {
 
     if (!text || k->failed)
         return NULL;
-    if (k->texts_stay)
-        return text;
     if (!texts->seen)
         texts->seen = wc_arena_take(texts->arena, texts->room * sizeof(*seen));
     n = wc_str_length(text);
@@ -82,7 +79,8 @@ static void keep_strings(struct keeper *k, struct wc_strings *list, const struct
     list->p = same ? old->p : keep_texts(k, list->p, list->n, 1);
 }
 
-static bool keep_record(struct keeper *k, enum wc_kind kind, void *record, const void *old) {
+bool wc_stack_keep(struct wc_stack *s, enum wc_kind kind, void *record, const void *old) {
+    struct keeper k = {.s = s};
     size_t n;
     const struct wc_field *f = wc_kind_fields(kind, &n);
 
@@ -93,20 +91,16 @@ static bool keep_record(struct keeper *k, enum wc_kind kind, void *record, const
         if (f->type == WC_FIELD_STR) {
             const char **text = value;
             bool same = before && wc_str_same(*(const char *const *)before, *text);
-            *text = same ? *(const char *const *)before : keep_text(k, *text);
+            *text = same ? *(const char *const *)before : keep_text(&k, *text);
         } else if (f->type == WC_FIELD_STRS) {
-            keep_strings(k, value, before);
+            keep_strings(&k, value, before);
         } else if (f->type == WC_FIELD_FACTS) {
             struct wc_facts *facts = value;
-            facts->p = keep_texts(k, facts->p, facts->n, 3);
+            facts->p = keep_texts(&k, facts->p, facts->n, 3);
             facts->typed = NULL;
         }
     }
-    return !k->failed;
-}
-
-bool wc_stack_keep(struct wc_stack *s, enum wc_kind kind, void *record, const void *old) {
-    return keep_record(&(struct keeper){.s = s}, kind, record, old);
+    return !k.failed;
 }
 
 static size_t room_for(size_t n) {
@@ -459,33 +453,6 @@ void wc_stack_each(struct wc_stack *s, void (*each)(void *ctx, enum wc_kind kind
         for (size_t i = 0; l->entry && i < list_of(s, kind)->n; i++)
             each(ctx, kind, list_of(s, kind)->p + i * l->entry + l->record);
     }
-}
-
-static void settle_record(void *keeper, enum wc_kind kind, void *record) {
-    struct keeper *k = keeper;
-    struct wc_strings *functions = &((struct wc_binding_record *)record)->functions;
-    struct wc_strings old = {NULL, 0};
-
-    if (kind == WC_KIND_binding) { /* it may get more: add_texts makes the room that it expects */
-        old = *functions;
-        *functions = (struct wc_strings){NULL, 0};
-    }
-    if (!keep_record(k, kind, record, NULL) || !add_texts(k->s, functions, &old))
-        k->failed = true;
-}
-
-bool wc_stack_settle(struct wc_stack *s) {
-    struct keeper k = {.s = s, .texts_stay = s->texts.arena != s->arena};
-
-    s->kept = 0;
-    for (unsigned kind = 0; kind < WC_KINDS && !k.failed; kind++)
-        k.failed =
-            listed[kind].entry && list_of(s, kind)->n && !make_room(s, kind, list_of(s, kind)->n);
-    if (!k.failed)
-        wc_stack_each(s, settle_record, &k);
-    for (size_t i = 0; i < s->failures.n && !k.failed && !k.texts_stay; i++)
-        k.failed = !keep_words(s, &s->failures.p[i]);
-    return !k.failed;
 }
 
 const char *wc_real_path_of(const struct wc_object *o) {

@@ -137,9 +137,6 @@ static inline int64_t wc_bound_functions(const struct wc_binding_record *b) {
 }
 
 void wc_stack_begin(struct wc_stack *s, struct wc_arena *arena);
-/* Copies everything into s->arena, which the caller has replaced by another one, without spare
- * room. False: no memory. */
-bool wc_stack_settle(struct wc_stack *s);
 /* Copies the record into the model. It replaces an older record of the same thing: an object or a
  * search with that number, a package (name, environment), a demand (host, kind, source), a file
  * (path, request), a failure (the one inferred for its request, or an equal one). A binding with

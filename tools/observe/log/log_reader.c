@@ -316,10 +316,8 @@ static bool read_file(struct logs *logs, int fd, const struct stat *facts, const
         free_file(in->file);
     } else {
         *MUST_ADD(logs->files, logs->file_count) = in->file;
-        for (size_t i = before; i < logs->process_count; i++) {
+        for (size_t i = before; i < logs->process_count; i++)
             infer_failure(logs->processes[i]);
-            source_settle(logs->processes[i]);
-        }
     }
     heap_arena_end(&in->lists);
     former_end(&in->former);

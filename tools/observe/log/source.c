@@ -272,17 +272,6 @@ void source_add(void *source, struct wc_record *r) {
     source_take(s, r);
 }
 
-void source_settle(struct source *s) {
-    struct heap_arena old = s->memory;
-
-    heap_arena_begin(&s->memory);
-    for (size_t i = 0; i < s->events.n; i++)
-        wc_stack_keep(&s->stack, s->events.p[i].kind, &s->events.p[i].u, NULL);
-    s->how = heap_copy(&s->memory, s->how);
-    wc_stack_settle(&s->stack);
-    heap_arena_end(&old);
-}
-
 struct wc_sink source_sink(struct source *s) {
     return (struct wc_sink){source_add, s};
 }

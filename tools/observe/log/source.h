@@ -98,9 +98,6 @@ void source_apply(struct source *s, const struct wc_record *r);
 void source_add(void *source, struct wc_record *r);
 struct wc_sink source_sink(struct source *s); /* the same, for core/records/emit.h */
 
-/* Of a log that was read: gives back what its lists have grown beyond what they hold. */
-void source_settle(struct source *s);
-
 /* Records that were written, by their numbers, and do not exist, damaged ones not counted. */
 int64_t source_missing(const struct source *s);
 
