@@ -15,19 +15,19 @@
 
 struct overlaid {
     struct library_cache cache;
-    struct overlay_kept kept;
+    struct sites sites;
     struct overlay overlay;
 };
 
 static void begin(struct overlaid *x, const struct wc_strings *variables) {
     memset(x, 0, sizeof(*x));
     library_cache_begin(&x->cache, place);
-    overlay_begin(&x->overlay, &x->cache, &x->kept, variables);
+    overlay_begin(&x->overlay, &x->cache, &x->sites, variables);
 }
 
 static void end(struct overlaid *x) {
     overlay_end(&x->overlay);
-    overlay_kept_end(&x->kept);
+    sites_end(&x->sites);
     library_cache_end(&x->cache);
 }
 
@@ -75,7 +75,7 @@ static void install_replaces_the_old_release_until_the_end(void **state) {
     overlay_end(&x.overlay);
     assert_version(&x, facade, "9.1.0");
     assert_false(is_there(&x, in(e, "%s/nvidia/cublas/lib/libcublasLt.so.12", e->site)));
-    overlay_begin(&x.overlay, &x.cache, &x.kept, &no_variables);
+    overlay_begin(&x.overlay, &x.cache, &x.sites, &no_variables);
     end(&x);
 }
 
@@ -284,7 +284,7 @@ static void debian_has_lists_of_names(void **state) {
     assert_false(overlay_apply(&x.overlay, &unlisted));
     overlay_end(&x.overlay);
     write_bytes("/var/lib/dpkg/status", status, strlen(status));
-    overlay_begin(&x.overlay, &x.cache, &x.kept, &no_variables);
+    overlay_begin(&x.overlay, &x.cache, &x.sites, &no_variables);
     assert_true(overlay_apply(&x.overlay, &newer));
     assert_version(&x, "/usr/lib/libcudnn.so.9", "9.10.2");
     assert_false(is_there(&x, "/usr/lib/libcudnn.so.9.8.0"));
@@ -323,7 +323,7 @@ static void conda_does_nothing_where_it_is_satisfied(void **state) {
     assert_non_null(x.overlay.why);
     assert_version(&x, facade, "9.1.0");
     overlay_end(&x.overlay);
-    overlay_begin(&x.overlay, &x.cache, &x.kept, &no_variables);
+    overlay_begin(&x.overlay, &x.cache, &x.sites, &no_variables);
     assert_true(overlay_apply(&x.overlay, &back));
     assert_version(&x, facade, "9.8.0");
     assert_true(x.cache.disk.files.real_path(&x.cache.disk, link, room, sizeof(room)));
@@ -551,7 +551,7 @@ static void the_cache_as_ldconfig_leaves_it(void **state) {
     overlay_end(&x.overlay);
     library_cache_use(&x.cache, NULL, &search);
     assert_null(wc_search_cache(&search, "libcudnn_ops_infer.so.8"));
-    overlay_begin(&x.overlay, &x.cache, &x.kept, &no_variables);
+    overlay_begin(&x.overlay, &x.cache, &x.sites, &no_variables);
     end(&x);
 }
 

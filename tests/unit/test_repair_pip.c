@@ -177,14 +177,14 @@ static char *list(struct library_cache *cache, const char *site) {
 
 static char *list_after(const char *before, const struct step *step) {
     const struct wc_strings none = {NULL, 0};
-    struct overlay_kept kept = {.made.n = 0};
+    struct sites sites = {.first = NULL};
     struct library_cache cache;
     struct overlay overlay;
     bool good = true;
     char *all;
 
     library_cache_begin(&cache, "");
-    overlay_begin(&overlay, &cache, &kept, &none);
+    overlay_begin(&overlay, &cache, &sites, &none);
     for (size_t i = 0; good && i < 2 && step->edits[i].name; i++) {
         struct edit edit = step->edits[i];
         edit.environment = before;
@@ -192,7 +192,7 @@ static char *list_after(const char *before, const struct step *step) {
     }
     all = list(&cache, before);
     overlay_end(&overlay);
-    overlay_kept_end(&kept);
+    sites_end(&sites);
     library_cache_end(&cache);
     return all;
 }

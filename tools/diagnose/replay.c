@@ -770,7 +770,7 @@ void replay_play(struct replay *r, const struct edits *edits, struct outcome *ou
         .r = r, .s = &r->source->stack, .edits = edits, .out = out, .first = edits->n == 0};
 
     *out = (struct outcome){.memory = HEAP_ARENA(out->memory)};
-    overlay_begin(&p.overlay, r->library_cache, &r->kept, &p.s->process.environment);
+    overlay_begin(&p.overlay, r->library_cache, &r->sites, &p.s->process.environment);
     p.overlay.stack = p.s;
     for (size_t i = 0; i < edits->n && !p.overlay.why; i++)
         if (!overlay_apply(&p.overlay, &edits->p[i]) && p.overlay.idle && r->goes_on) {
@@ -834,7 +834,7 @@ const char *replay_begin(struct replay *r, const struct source *source, struct o
 }
 
 void replay_end(struct replay *r) {
-    overlay_kept_end(&r->kept);
+    sites_end(&r->sites);
     r->library_cache->disk.directory = NULL;
     if (r->library_cache == &r->own_cache)
         library_cache_end(&r->own_cache);

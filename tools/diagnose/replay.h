@@ -33,7 +33,7 @@ struct replay {
     const struct source *source;
     struct heap_arena memory;
     struct library_cache *library_cache, own_cache; /* the first is the source's where it has one */
-    struct overlay_kept kept;
+    struct sites sites; /* what the disk has of packages */
     WC_LIST(replay_request, requests);
     struct {
         const struct wc_demand **p;

@@ -14,7 +14,7 @@ void candidates_make(struct candidates *c, struct replay *r, const struct outcom
     struct making m = {.out = c,
                        .view = {c->memory, &r->library_cache->disk.files},
                        .libraries = r->library_cache,
-                       .sites = &r->kept.sites,
+                       .sites = &r->sites,
                        .s = &base->source->stack,
                        .stacks = {&base->source->stack, &r->source->stack},
                        .base = base,

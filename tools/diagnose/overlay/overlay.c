@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "overlay_inside.h"
 
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/demand/questions.h"
 #include "tools/observe/preload.h"
@@ -64,28 +61,19 @@ bool overlay_put_file(struct overlay *o, const char *path, int fd) {
 
 bool overlay_put_library(struct overlay *o, const char *package, const char *path,
                          struct wc_version release, uint64_t size) {
-    char *key = overlay_format(o, "%s %s %s %ju", package, path, view_version(o->view, release),
-                               (uintmax_t)size);
-    const struct overlay_made *made = WC_FIRST(m, o->kept->made, wc_str_same(m->key, key));
-    int fd = made ? made->fd : -1;
     struct image image;
 
-    if (!made) {
-        if (!wheel_image(&o->memory.arena, package, path, release, &image))
-            return overlay_fail(o, "what a file of this package holds is not known");
-        image.size = size;
-        /* A library of other makers that is put there is one that has what the process lacked, and
-         * so is one of CUDA's in the place of another package's file (CodeJudge#2). */
-        const enum wc_name_kind kind = wc_name_kind_of(path);
-        if (o->stack && !image.functions.n &&
-            (kind == WC_NAME_OTHER || (kind == WC_NAME_CUDA_DEPENDENCY && size)))
-            WC_EACH(f, o->stack->failures)
-                entries_add(&o->memory.arena, &image.functions, f->said.symbol);
-        fd = image_make(&image);
-        if (fd >= 0)
-            *MUST_ADD(o->kept->made.p, o->kept->made.n) = (struct overlay_made){must_copy(key), fd};
-    }
-    return overlay_put_file(o, path, fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0));
+    if (!wheel_image(&o->memory.arena, package, path, release, &image))
+        return overlay_fail(o, "what a file of this package holds is not known");
+    image.size = size;
+    /* A library of other makers that is put there is one that has what the process lacked, and so
+     * is one of CUDA's in the place of another package's file (CodeJudge#2). */
+    const enum wc_name_kind kind = wc_name_kind_of(path);
+    if (o->stack && !image.functions.n &&
+        (kind == WC_NAME_OTHER || (kind == WC_NAME_CUDA_DEPENDENCY && size)))
+        WC_EACH(f, o->stack->failures)
+            entries_add(&o->memory.arena, &image.functions, f->said.symbol);
+    return overlay_put_file(o, path, image_make(&image));
 }
 
 bool overlay_is_sound(struct overlay *o, const char *path, struct wc_version release) {
@@ -124,12 +112,12 @@ static const char *without_own(struct overlay *o, const char *variable) {
     return rest ? overlay_format(o, "%s%s", name, rest) : NULL;
 }
 
-void overlay_begin(struct overlay *o, struct library_cache *library_cache,
-                   struct overlay_kept *kept, const struct wc_strings *environment) {
+void overlay_begin(struct overlay *o, struct library_cache *library_cache, struct sites *sites,
+                   const struct wc_strings *environment) {
     *o = (struct overlay){.memory = HEAP_ARENA(o->memory),
                           .view = {&o->memory.arena, &library_cache->disk.files},
                           .library_cache = library_cache,
-                          .kept = kept};
+                          .sites = sites};
     o->environment.p = wc_arena_take(&o->memory.arena, sizeof(*o->environment.p)); /* none so far */
     WC_EACH(variable, *environment)
         overlay_add_text(o, &o->environment, *variable ? without_own(o, *variable) : NULL);
@@ -141,13 +129,4 @@ void overlay_end(struct overlay *o) {
     disk_put_nothing(&o->library_cache->disk);
     o->library_cache->listed = NULL;
     heap_arena_end(&o->memory);
-}
-
-void overlay_kept_end(struct overlay_kept *kept) {
-    sites_end(&kept->sites);
-    WC_EACH(made, kept->made) {
-        close(made->fd);
-        free(made->key);
-    }
-    free(kept->made.p);
 }

@@ -9,23 +9,11 @@
 #include "tools/diagnose/entries.h"
 #include "tools/diagnose/wheels.h"
 
-/* What the next overlay need not make or read again; zero at first. */
-struct overlay_kept {
-    struct {
-        struct overlay_made { /* a file of a release in memory, which is read once, too */
-            char *key;
-            int fd;
-        } * p;
-        size_t n;
-    } made;
-    struct sites sites; /* what the disk has of packages */
-};
-
 struct overlay {
     struct heap_arena memory;
     struct view view; /* with all that the overlay has of the files */
     struct library_cache *library_cache;
-    struct overlay_kept *kept;
+    struct sites *sites;          /* what the disk has of packages */
     struct entries environment;   /* NAME=value */
     struct entries first;         /* files that are opened before anything is asked for */
     struct entries first_asked;   /* modules whose requests come before all others */
@@ -41,10 +29,8 @@ struct overlay {
 };
 
 /* Over that cache's disk, until overlay_end; one at a time. environment: of the process. */
-void overlay_begin(struct overlay *o, struct library_cache *library_cache,
-                   struct overlay_kept *kept, const struct wc_strings *environment);
+void overlay_begin(struct overlay *o, struct library_cache *library_cache, struct sites *sites,
+                   const struct wc_strings *environment);
 void overlay_end(struct overlay *o);
 /* False: o->why. */
 bool overlay_apply(struct overlay *o, const struct edit *edit);
-/* Before the library_cache ends. */
-void overlay_kept_end(struct overlay_kept *kept);

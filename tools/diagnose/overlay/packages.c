@@ -76,7 +76,7 @@ static const struct site *packages_of(struct overlay *o, const char *path) {
     struct disk *disk = &o->library_cache->disk;
 
     disk->is_bare = true;
-    const struct site *site = site_of(&o->kept->sites, &disk->files, path);
+    const struct site *site = site_of(o->sites, &disk->files, path);
     disk->is_bare = false;
     return site;
 }
