@@ -414,28 +414,6 @@ static void add_of_conda(struct requirements *to, struct view view, const char *
     }
 }
 
-/* As a RECORD has them, and "link" in place of a hash: by "paths_data", which older records do not
- * have. */
-static char *conda_files(struct view view, const char *file) {
-    json_auto_t *record = json_loads(view_text(view, file) ?: "", 0, NULL);
-    const json_t *paths = json_object_get(json_object_get(record, "paths_data"), "paths");
-    struct sink lines;
-    FILE *to = sink_begin(&lines);
-    json_t *one;
-    size_t i;
-
-    json_array_foreach(json_array_size(paths) ? paths : json_object_get(record, "files"), i, one) {
-        const char *path = json_string_value(one), *type = NULL;
-        json_int_t size = 0;
-        json_unpack(one, "{s?s,s?s,s?I}", "_path", &path, "path_type", &type, "size_in_bytes",
-                    &size);
-        fprintf(to, "%s,%s,%jd\n", path ?: "", wc_str_same(type, "softlink") ? "link" : "",
-                (intmax_t)size);
-    }
-    OWNED char *all = sink_end(&lines);
-    return record ? wc_arena_string(view.memory, all) : NULL;
-}
-
 struct site *site_of(struct sites *sites, const struct wc_files *files, const char *path) {
     const struct view view = {&sites->memory.arena, files};
 
@@ -463,48 +441,71 @@ struct site *site_of(struct sites *sites, const struct wc_files *files, const ch
     return sites->first = s;
 }
 
-char *site_record(struct view view, const char *folder) {
-    if (wc_str_ends(folder, ".json"))
-        return conda_files(view, folder);
-    char *record = view_text(view, view_format(view, "%s/RECORD", folder));
-    struct wc_distribution d;
+/* By "paths_data", which older records do not have. */
+static struct listed list_of_conda(struct view view, const char *record) {
+    const char *text = view_text(view, record);
+    json_auto_t *all = json_loads(text ?: "", 0, NULL);
+    const json_t *paths = json_object_get(json_object_get(all, "paths_data"), "paths");
+    struct listed list = {NULL, 0};
+    json_t *one;
+    size_t i;
 
-    if (record || !wc_distribution_take(&d, "", wc_base_name(folder), ""))
-        return record;
-    const struct wheel_list all = wheel_list(view.memory, d.name, wheel_version(d.version));
-    WC_EACH(known, all)
-        record = view_format(view, "%s%s,,\n", record ?: "", known->file);
-    return record;
+    paths = json_array_size(paths) ? paths : json_object_get(all, "files");
+    if (all)
+        list.p = wc_arena_take(view.memory, json_array_size(paths) * sizeof(*list.p));
+    json_array_foreach(paths, i, one) {
+        const char *path = json_string_value(one), *type = NULL;
+        json_int_t size = 0;
+        json_unpack(one, "{s?s,s?s,s?I}", "_path", &path, "path_type", &type, "size_in_bytes",
+                    &size);
+        if (path && strstr(wc_base_name(path), ".so"))
+            list.p[list.n++] = (struct listed_file){.path = wc_arena_string(view.memory, path),
+                                                    .size = (uint64_t)size,
+                                                    .link = wc_str_same(type, "softlink")};
+    }
+    return list;
 }
 
 /* RECORD: a path, perhaps in quotes, and after the last comma the size. dpkg's list: a path. */
-bool listed_next(char **list, struct listed_file *out) {
-    char *line = strsep(list, "\n");
-    const char *comma = line ? strrchr(line, ',') : NULL;
-    const bool quoted = line && line[0] == '"';
+struct listed list_of(struct view view, const char *record) {
+    const bool of_wheel = wc_str_ends(record, ".dist-info");
+    struct listed list = {NULL, 0};
+    struct wc_distribution d;
+    size_t most = 1;
 
-    if (!line)
-        return false;
-    line += quoted;
-    *out = (struct listed_file){.path = line,
-                                .size = comma ? strtoull(comma + 1, NULL, 10) : 0,
-                                .link = strstr(line, ",link,")};
-    line[strcspn(line, quoted ? "\"" : ",")] = '\0';
-    return true;
+    if (wc_str_ends(record, ".json"))
+        return list_of_conda(view, record);
+    char *rest = view_text(view, of_wheel ? view_format(view, "%s/RECORD", record) : record);
+    if (!rest && wc_distribution_take(&d, "", wc_base_name(record), "")) {
+        const struct wheel_list all = wheel_list(view.memory, d.name, wheel_version(d.version));
+        WC_EACH(known, all)
+            rest = view_format(view, "%s%s\n", rest, known->file);
+    }
+    for (const char *c = rest; c && *c; c++)
+        most += *c == '\n';
+    list.p = rest ? wc_arena_take(view.memory, most * sizeof(*list.p)) : NULL;
+    for (char *line; (line = strsep(&rest, "\n"));) {
+        const char *comma = strrchr(line, ',');
+        const bool quoted = line[0] == '"';
+        line += quoted;
+        line[strcspn(line, quoted ? "\"" : ",")] = '\0';
+        if (strstr(wc_base_name(line), ".so"))
+            list.p[list.n++] = (struct listed_file){
+                .path = line, .size = comma ? strtoull(comma + 1, NULL, 10) : 0};
+    }
+    return list;
 }
 
 const struct site *site_libraries(struct sites *sites, const struct wc_files *files,
                                   const char *path) {
     const struct view view = {&sites->memory.arena, files};
     struct site *site = site_of(sites, files, path);
-    struct listed_file file;
 
     WC_EACH(info, site->infos) {
-        char *list = site_record(view, view_format(view, "%s/%s", path, *info));
-        while (listed_next(&list, &file)) {
-            file.info = *info;
-            if (strstr(wc_base_name(file.path), ".so"))
-                *MUST_ADD(site->libraries.p, site->libraries.n) = file;
+        const struct listed list = list_of(view, view_format(view, "%s/%s", path, *info));
+        WC_EACH(file, list) {
+            *MUST_ADD(site->libraries.p, site->libraries.n) = *file;
+            site->libraries.p[site->libraries.n - 1].info = *info;
         }
     }
     site->infos.n = 0; /* each is read once */

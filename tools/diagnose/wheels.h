@@ -89,7 +89,7 @@ struct requirements {
     size_t n;
 };
 
-struct listed { /* what the list of a package has */
+struct listed {
     struct listed_file {
         const char *path;
         uint64_t size;    /* in bytes; 0: not stated */
@@ -112,12 +112,10 @@ struct sites { /* each is read once for all of a plan; zero at first */
     struct heap_arena memory;
 };
 
-/* The list of files of a wheel, by its dist-info folder: RECORD; where that is gone, what the
- * wheels of NVIDIA's of that release have; or of conda's package, by its record, without sizes.
- * NULL: neither is known. */
-char *site_record(struct view view, const char *folder);
-/* The next file of a list, a RECORD or dpkg's, whose text is changed. False: there is none. */
-bool listed_next(char **list, struct listed_file *out);
+/* The libraries on the list of a package: of a wheel, by its dist-info folder, RECORD; where that
+ * is gone, what the wheels of NVIDIA's of that release have, without sizes; of conda's by its
+ * record, of dpkg's by that list. p NULL: there is no list. */
+struct listed list_of(struct view view, const char *record);
 /* files: of the disk, without any change. Lives until sites_end(). */
 struct site *site_of(struct sites *sites, const struct wc_files *files, const char *path);
 const struct site *site_libraries(struct sites *sites, const struct wc_files *files,

@@ -122,22 +122,16 @@ static const char *same_wheel(struct overlay *o, int32_t cuda) {
 
 /* The libraries that a package's list names; p NULL: there is no list. */
 static struct listed files_of(struct overlay *o, const struct where *w, const struct installed *p) {
-    char *text =
-        w->kind == DEBIAN ? view_text(o->view, p->record) : site_record(o->view, p->record);
-    struct listed all = {NULL, 0};
-    size_t most = 1;
+    const struct listed list = list_of(o->view, p->record);
+    struct listed all = {list.p, 0};
 
-    for (const char *s = text; s && *s; s++)
-        most += *s == '\n';
-    all.p = text ? wc_arena_take(&o->memory.arena, most * sizeof(*all.p)) : NULL;
-    for (struct listed_file file; all.p && listed_next(&text, &file);) {
-        if (!strstr(wc_base_name(file.path), ".so") ||
-            (w->kind == CONDA && !wc_str_starts(file.path, "lib/")))
+    WC_EACH(file, list) {
+        const bool is_whole = file->path[0] == '/';
+        if (w->kind == CONDA && !wc_str_starts(file->path, "lib/"))
             continue;
-        if (file.path[0] != '/')
-            file.path = overlay_format(o, "%s/%s", w->path, file.path);
-        file.path = overlay_placed(o, file.path);
-        all.p[all.n++] = file;
+        all.p[all.n] = *file;
+        all.p[all.n++].path = overlay_placed(
+            o, is_whole ? file->path : overlay_format(o, "%s/%s", w->path, file->path));
     }
     for (size_t i = 0; w->kind == DEBIAN && i < all.n; i++) {
         /* The longest name of a library is the file, the shorter ones are links to it. */
