@@ -27,8 +27,7 @@ static const char *fail(struct making *m) {
     return "";
 }
 
-#define format_in(memory, ...) (wc_arena_format(memory, __VA_ARGS__) ?: "")
-#define format(m, ...) format_in((m)->view.memory, __VA_ARGS__)
+#define format(m, ...) view_format((m)->view, __VA_ARGS__)
 
 static const struct manager_row *row_of(const struct making *m) {
     return &manager_rows[m->manager.kind];
@@ -502,11 +501,11 @@ const char *command_of_some(struct wc_arena *memory, const struct edits *all, si
         if (i >= from && (!fetches || (m.gone && installs(m.edit)))) {
             more = fetches ? NULL : one_more(&m, before);
             made = more ?: fetches ? of_package(&m, true) : one(&m);
-            command = format_in(memory, "%s%s%s", command,
-                                !*command || !*made ? ""
-                                : more              ? " "
-                                                    : " && ",
-                                made);
+            command = wc_arena_format(memory, "%s%s%s", command,
+                                      !*command || !*made ? ""
+                                      : more              ? " "
+                                                          : " && ",
+                                      made);
             before = m.edit;
         }
         if (m.edit->kind == EDIT_REMOVE)
@@ -522,7 +521,7 @@ const char *command_of(struct wc_arena *memory, const struct edits *edits,
 
     if (!fetch || !change || !*change)
         return NULL;
-    return format_in(memory, "%s%s%s", fetch, *fetch ? " && " : "", change);
+    return wc_arena_format(memory, "%s%s%s", fetch, *fetch ? " && " : "", change);
 }
 
 const char *command_lacks(struct wc_arena *memory, const struct edits *edits,
@@ -544,8 +543,8 @@ const char *command_lacks(struct wc_arena *memory, const struct edits *edits,
 static const char *package(struct wc_arena *memory, const struct edit *e) {
     const char *value = e->value ?: "";
 
-    return format_in(memory, "%s%s%s", e->name ?: "the package", wc_is_digit(*value) ? " " : "",
-                     value);
+    return wc_arena_format(memory, "%s%s%s", e->name ?: "the package",
+                           wc_is_digit(*value) ? " " : "", value);
 }
 
 /* "cuDNN >=9.8,<10 for CUDA 12". A set that begins at the newest known
@@ -555,19 +554,19 @@ static const char *placed(struct wc_arena *memory, const struct edit *e) {
     const char *set = e->value && wc_str_starts(e->value, "==") ? e->value + 2 : e->value ?: "";
     const char *newest =
         is_cudnn && wc_str_starts(set, ">=")
-            ? wheel_newest(format_in(memory, "nvidia-cudnn-cu%s", e->target ?: "12"), set)
+            ? wheel_newest(wc_arena_format(memory, "nvidia-cudnn-cu%s", e->target ?: "12"), set)
             : NULL;
     struct wc_version v = wheel_version(newest ?: "");
     char text[WC_VERSION_TEXT];
 
     v.build = -1;
     if (newest && wc_version_compare(v, wheel_version(set + 2)) == 0)
-        set = format_in(memory, "%d (%s or later)", (int)v.major, wc_version_format(v, text));
+        set = wc_arena_format(memory, "%d (%s or later)", (int)v.major, wc_version_format(v, text));
     else
         newest = NULL;
-    return format_in(memory, "%s%s%s%s%s%s", newest ? "the newest " : "",
-                     is_cudnn ? "cuDNN" : e->name, *set ? " " : "", set,
-                     e->target ? " for CUDA " : "", e->target);
+    return wc_arena_format(memory, "%s%s%s%s%s%s", newest ? "the newest " : "",
+                           is_cudnn ? "cuDNN" : e->name, *set ? " " : "", set,
+                           e->target ? " for CUDA " : "", e->target);
 }
 
 static const char *plain_of(void *making, const char *word) {
@@ -609,7 +608,7 @@ const char *text_of(struct wc_arena *memory, const struct edits *edits) {
         const bool more = edit_comes_with(before, &e);
         before = &edits->p[i];
         if (names)
-            e.name = format_in(memory, "%s, %s", names, e.name);
+            e.name = wc_arena_format(memory, "%s, %s", names, e.name);
         const struct edit *next = i + 1 < edits->n ? before + 1 : NULL;
         const bool together = next && e.kind == EDIT_PLACE && next->kind == EDIT_PLACE &&
                               !e.value && !next->value && wc_str_same(e.path, next->path);
@@ -621,7 +620,7 @@ const char *text_of(struct wc_arena *memory, const struct edits *edits) {
             e.by && e.kind == EDIT_SET     ? "let {by} start the process with {name}={value|}"
             : e.by && e.kind == EDIT_UNSET ? "let {by} start the process without {name}"
                                            : edit_rows[e.kind].sentence;
-        text = format_in(memory, "%s%s%s", text,
+        text = wc_arena_format(memory, "%s%s%s", text,
                       more    ? ", "
                       : *text ? ", then "
                               : "",

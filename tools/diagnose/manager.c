@@ -48,7 +48,7 @@ bool manager_is_tool(const struct manager *m, enum edit_kind kind) {
     return m->add && (m->prefix || kind == EDIT_INSTALL || kind == EDIT_HOST);
 }
 
-#define format(a, ...) (view_format((a)->view, __VA_ARGS__) ?: "")
+#define format(a, ...) view_format((a)->view, __VA_ARGS__)
 
 static bool is_there(const struct asking *a, const char *path) {
     return *path && view_has(a->view, path);

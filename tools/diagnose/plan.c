@@ -166,9 +166,9 @@ static struct edits reaching(const struct planning *p, const struct played *x,
     struct edits edits = {all, 0};
 
     WC_EACH(e, x->edits)
-        if (all && (!edit_is_variable(e) ||
-                    (!x->alone && wc_str_same(wc_variable(&p->source->stack, e->name),
-                                              wc_variable(&other->replay.source->stack, e->name)))))
+        if (!edit_is_variable(e) ||
+            (!x->alone && wc_str_same(wc_variable(&p->source->stack, e->name),
+                                      wc_variable(&other->replay.source->stack, e->name))))
             all[edits.n++] = *e;
     return edits;
 }
@@ -346,7 +346,7 @@ static struct edits keep_edits(struct plan *plan, const struct candidate *c,
     struct edit *kept = wc_arena_take(memory, 2 * c->n * sizeof(*kept));
     size_t n = 0;
 
-    for (size_t i = 0; kept && i < c->n; i++, n++) {
+    for (size_t i = 0; i < c->n; i++, n++) {
         const struct edit *e = &c->p[i];
         if (files && has_pin(plan, e, source, files, &kept[n]))
             n++;
@@ -377,7 +377,7 @@ static struct edits keep_edits(struct plan *plan, const struct candidate *c,
             kept[n].target = by.change;
         }
     }
-    for (struct edit *e = kept; e && e < kept + n; e++) {
+    for (struct edit *e = kept; e < kept + n; e++) {
         const char **const texts[] = {&e->name,        &e->value,   &e->path, &e->target,
                                       &e->environment, &e->because, &e->by};
         WC_EACH_ROW(text, texts)
@@ -434,9 +434,9 @@ static void advise(struct planning *p, struct plan_of_finding *of,
             r->why = format(p, "which %s %s has is not known",
                             is_newer ? "functions a newer" : "files", said.p[0].name);
     }
-    ENDED_BY(sites_end) struct sites sites = {.first = NULL};
-    const struct site *site =
-        r->command && is_newer ? site_of(&sites, p->user.files, said.p[0].environment) : NULL;
+    const struct site *site = r->command && is_newer
+                                  ? site_of(&p->replay.sites, p->user.files, said.p[0].environment)
+                                  : NULL;
     const struct wc_version newest = {wc_text_floor(said.p[0].value).major, 999, 999, -1};
     const struct requirement *pin =
         site ? WC_FIRST(q, site->requires,
@@ -546,7 +546,7 @@ static const struct played *add_rejected(struct planning *p, struct plan_of_find
             of->rejected.n == REJECTED_MOST || x->outcome.why ? NULL : judge(p, x, f);
         if (because == judge_conflict && !conflict)
             conflict = x;
-        if (all && because && because != judge_remains)
+        if (because && because != judge_remains)
             all[of->rejected.n++] = (struct rejected){
                 text_of(memory, &(struct edits){x->edits.p, x->edits.n}), because};
     }
@@ -630,11 +630,9 @@ static void plan_finding(struct planning *p, size_t number) {
     static const char unplayed[] = "no known change removes this finding";
     const struct wc_finding_record *f = &p->findings->p[number];
     struct plan_of_finding *of = &p->plan->of[number];
-    struct wc_arena *memory = &p->plan->memory.arena;
     const struct played *taken[REPAIRS_MOST] = {NULL};
 
-    if (!(of->p = wc_arena_take(memory, REPAIRS_MOST * sizeof(*of->p))))
-        return;
+    of->p = wc_arena_take(&p->plan->memory.arena, REPAIRS_MOST * sizeof(*of->p));
     of->checked = p->proposal ? check(p, f) : of->checked;
     if (p->proposal && of->checked.verdict == CHECK_REPAIRS)
         add_repair(p, of, p->played.p, f);
@@ -768,7 +766,7 @@ void plan_make(struct plan *plan, const struct source *source, const struct wc_f
 
     *plan = (struct plan){.memory = HEAP_ARENA(plan->memory), .n = findings->n};
     plan->of = wc_arena_take(&plan->memory.arena, (plan->n + 1) * sizeof(*plan->of));
-    if (!plan->of || (plan->n == 0 && !command))
+    if (plan->n == 0 && !command)
         return;
     if (source->user || (source->type <= SOURCE_PROCESS && stat(source->path, &facts) == 0))
         disk_as_user(source->user ?: facts.st_uid);

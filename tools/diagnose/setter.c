@@ -422,7 +422,7 @@ static struct setter read_from(struct reading *r, const char *files) {
                 add_named(r, r->files.p[i], line);
             const int all = (int)strlen(line);
             before = all && line[all - 1] == '\\'
-                         ? wc_arena_format(r->memory, "%s%.*s ", before, all - 1, line) ?: ""
+                         ? wc_arena_format(r->memory, "%s%.*s ", before, all - 1, line)
                          : "";
         }
     }

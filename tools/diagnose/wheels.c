@@ -88,7 +88,7 @@ struct wheel_list wheel_list(struct wc_arena *memory, const char *package,
     size_t n = 0;
 
     WC_EACH_ROW(row, files) {
-        if (!p || !wc_version_known(version) || !speaks_of(&row->of, package, version))
+        if (!wc_version_known(version) || !speaks_of(&row->of, package, version))
             continue;
         const char *minor = strstr(row->file, "%m"); /* "libnvrtc-builtins.so.12.%m" of 12.4.127 */
         struct wheel_file *file = &p[n++];

@@ -69,10 +69,7 @@ static void want(struct wanting *w, const struct wc_demand_record *demand) {
 
 static const struct wc_demand_record *demand_for(struct wanting *w, const char *spec) {
     struct wc_demand_record *demand = wc_arena_take(w->m->view.memory, sizeof(*demand));
-    static const struct wc_demand_record none;
 
-    if (!demand)
-        return &none;
     *demand = (struct wc_demand_record){.demand_kind = WC_demand_kind_EXPECTATION, .spec = spec};
     return demand;
 }

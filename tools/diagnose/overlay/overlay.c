@@ -94,7 +94,7 @@ struct wheel_list overlay_cudnn_files(struct overlay *o, const char *wheel,
     if (release.minor < 0 && release.major >= 8)
         release = wheel_release("nvidia-cudnn-cu12",
                                 overlay_format(o, ">=%d,<%d", release.major, release.major + 1));
-    if (release.major >= 8 || !monolith) /* before there was one */
+    if (release.major >= 8) /* before there was one */
         return wheel_list(&o->memory.arena, wheel, release);
     *monolith = (struct wheel_file){.file = overlay_format(o, "libcudnn.so.%d", release.major)};
     return (struct wheel_list){monolith, 1};

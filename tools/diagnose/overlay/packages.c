@@ -280,9 +280,9 @@ static struct wheel_list files_of_unknown(struct overlay *o, const struct where 
                 entries_add_new(&o->memory.arena, &names, overlay_format(o, "lib/%s", *name));
     }
     struct wheel_file *p = wc_arena_take(&o->memory.arena, (names.n + 1) * sizeof(*p));
-    for (size_t i = 0; p && i < names.n; i++)
+    for (size_t i = 0; i < names.n; i++)
         p[i] = (struct wheel_file){.file = names.p[i]};
-    return (struct wheel_list){p, p ? names.n : 0};
+    return (struct wheel_list){p, names.n};
 }
 
 /* In place of the old package (NULL: of none). As listed with that before and behind each file;
