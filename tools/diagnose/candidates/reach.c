@@ -349,8 +349,9 @@ static bool is_in_the_way(struct making *m, const char *path) {
                    wc_str_same(wc_base_name(make_real_path(m, path)), wc_base_name(path))));
 }
 
-/* All links of a directory are their texts: unpacked or cloned where there are no links. */
-static void link_all(struct making *m, const char *directory) {
+/* All links of a directory are their texts: unpacked or cloned where there are no links. False: one
+ * at most is. */
+static bool link_all(struct making *m, const char *directory) {
     const struct entries all = make_entries(m, directory);
     struct candidate links = {.n = 0};
 
@@ -365,8 +366,9 @@ static void link_all(struct making *m, const char *directory) {
             links.p[links.n++] = (struct edit){.kind = EDIT_DELETE, .path = path};
     }
     links.p[links.n++] = (struct edit){.kind = EDIT_LINKS, .path = directory};
-    if (links.n > 2) /* of one a link is made */
+    if (links.n > 2)
         candidates_add(m->out, &links);
+    return links.n > 2;
 }
 
 /* For a library that is opened by its whole path, which no variable changes: a link there, or,
@@ -435,10 +437,9 @@ static void link_in(struct making *m, const char *directory, const char *name) {
             is_offered(m, directory, &e, file))
             continue;
         make_one(m, e);
-        if (is_in_the_way(m, e.path)) {
+        /* ldconfig makes no name without a number. */
+        if (is_in_the_way(m, e.path) && (!link_all(m, directory) || wc_str_ends(name, ".so")))
             make_two(m, (struct edit){.kind = EDIT_DELETE, .path = e.path}, e);
-            link_all(m, directory);
-        }
         make_two(m, e, make_path_with(m, directory));
         if (!wc_str_ends(name, ".so")) { /* there may be more of them */
             make_one(m, links);
