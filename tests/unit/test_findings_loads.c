@@ -861,6 +861,19 @@ static void two_copies_of_one_release_are_worth_a_note(void **state) {
     assert_non_null(strstr(s->found.p[0].title, "3 cuDNN facades"));
 }
 
+/* cupy-cuda11x with cuDNN 8 and JAX with cuDNN 9: each has names of its own. */
+static void copies_of_two_majors_are_worth_a_note(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    add_facade(s, "/opt/a", draw_release(8), add_host(s, "/opt/one/libone.so"));
+    add_facade(s, "/opt/b", draw_release(9), add_host(s, "/opt/two/libtwo.so"));
+    assert_finds(s, "two-copies-loaded");
+    assert_int_equal(s->found.p[0].severity, WC_severity_NOTE);
+    add_outcome(s, 0, "SIGSEGV");
+    assert_finds(s, "two-copies-loaded");
+    assert_int_equal(s->found.p[0].severity, WC_severity_WARNING);
+}
+
 static void functions_of_a_library_that_is_no_cudnn(void **state) {
     (void)state;
     struct scene *s = new_scene();
@@ -985,6 +998,7 @@ int main(void) {
         cmocka_unit_test(a_claim_counts_only_across_installations),
         cmocka_unit_test(a_variable_that_brings_foreign_parts_is_named),
         cmocka_unit_test(two_copies_of_one_release_are_worth_a_note),
+        cmocka_unit_test(copies_of_two_majors_are_worth_a_note),
         cmocka_unit_test(functions_of_a_library_that_is_no_cudnn),
         cmocka_unit_test(the_same_bytes_under_two_names_are_one_copy),
         cmocka_unit_test(one_file_mapped_twice_is_one_copy),

@@ -72,7 +72,10 @@ void wc_find_two_copies_loaded(struct wc_diagnosis *d) {
 
     WC_EACH(o, d->s->objects)
         if (o->r.role == WC_role_FACADE && o->r.mapped && !WC_ANY(x, f, same_file(*x, o))) {
-            differ = differ || WC_ANY(x, f, !wc_ranges_meet(wc_own_range(o), wc_own_range(*x)));
+            /* Parts and symbol versions of two majors have different names. */
+            differ = differ || WC_ANY(x, f,
+                                      wc_major_of(o) == wc_major_of(*x) &&
+                                          !wc_ranges_meet(wc_own_range(o), wc_own_range(*x)));
             add(&f, o, FACADES_MOST);
         }
     if (f.n > 1) {
