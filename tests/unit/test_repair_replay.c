@@ -228,21 +228,26 @@ static void an_idle_facade_has_no_parts(void **state) {
     replay_end(&replay);
 }
 
-/* onnxruntime.preload_dlls opens each file by its path, or, where that is not there, by its name. */
+/* onnxruntime.preload_dlls opens each file by its path, or, where that is not there, by its name.
+ */
 static void a_call_opens_by_its_path_what_is_there_then(void **state) {
     struct environment *e = *state;
     static const char ctypes[] = "/usr/lib/python3.12/lib-dynload/_ctypes.cpython-312.so";
-    static const char *const with[] = {"libcublasLt.so.12", "libother.so"};
-    const struct edit again = {.kind = EDIT_REINSTALL,
-                               .name = "nvidia-cudnn-cu12",
-                               .value = "9.1.0.70",
-                               .environment = e->site};
+    static const struct {
+        const char *with, *without;
+    } rows[] = {{"libcublasLt.so.12", "libcudnn.so.9"},
+                {"libother.so", "libcudnn.so.9"},
+                {"libcublasLt.so.12", NULL}}; /* it was there, and the request got another one */
 
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 3; i++) {
+        const struct edit again = {.kind = EDIT_REINSTALL,
+                                   .name = "nvidia-cudnn-cu12",
+                                   .value = "9.1.0.70",
+                                   .environment = e->site};
         struct outcome base = {.why = NULL}, after;
         struct wc_record r;
         struct replay replay;
-        put_wheel(e, "nvidia-cudnn-cu12", "9.1.0.70", "libcudnn.so.9");
+        put_wheel(e, "nvidia-cudnn-cu12", "9.1.0.70", rows[i].without);
         put_host(e, NULL, NULL);
         e->host = in(e, "%s/onnxruntime/capi/state.so", e->site);
         write_image(e->host, &(struct image){.soname = "state.so", .version = WC_VERSION_NONE});
@@ -252,7 +257,7 @@ static void a_call_opens_by_its_path_what_is_there_then(void **state) {
         r.u.request.operation = WC_operation_DLOPEN;
         r.u.request.caller = ctypes;
         r.u.request.request = 2;
-        r.u.request.name = with[i];
+        r.u.request.name = rows[i].with;
         source_add(e->log, &r);
         r.u.request.request = 3;
         r.u.request.name = "libcudnn.so.9";

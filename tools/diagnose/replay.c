@@ -345,13 +345,14 @@ static bool is_of_call(const struct play *p, const struct replay_request *q) {
 
 /* By ctypes a package asks for a bare name only where no file of its environment was there: the one
  * that is there now; NULL: none. The loader may have found another file by that name. */
-static char *file_before(struct play *p, const struct replay_request *q) {
+static char *file_before(struct play *p, struct replay_request *q) {
     char *file = NULL;
 
-    if (!strchr(q->name, '/') && q->caller && wc_program_is(q->caller, WC_PROGRAM_LIBRARY) &&
-        (q->failure || is_of_call(p, q)))
+    if (!q->elsewhere && !strchr(q->name, '/') && q->caller &&
+        wc_program_is(q->caller, WC_PROGRAM_LIBRARY) && (q->failure || is_of_call(p, q)))
         for (const struct replay_request *of = p->r->requests.p; !file && of < q; of++)
             file = package_file(&p->r->library_cache->disk.files, of->name, q->name);
+    q->elsewhere = q->elsewhere || (p->first && file && !q->failure);
     return file;
 }
 
@@ -374,8 +375,8 @@ static bool is_needless(const struct play *p, const struct replay_request *q) {
 }
 
 static void ask(struct play *p, struct replay_request *q) {
-    struct replay_request moved = *q;
     OWNED char *file = file_before(p, q);
+    struct replay_request moved = *q;
     struct replay_got *got = &p->out->got[q - p->r->requests.p];
     const struct edit *other = WC_FIRST(e, *p->edits,
                                         e->kind == EDIT_OPEN && wc_str_same(e->name, q->name) &&
@@ -402,7 +403,8 @@ static void ask(struct play *p, struct replay_request *q) {
         return;
     }
     p->sim.missing_from = missing;
-    const struct loaded *o = loader_sim_open(&p->sim, file ?: name_for(p, q, by), by);
+    const struct loaded *o =
+        loader_sim_open(&p->sim, file && !q->elsewhere ? file : name_for(p, q, by), by);
     p->sim.ended = false;
     /* After an edit, another library may have that version without the function, and one that was
      * elsewhere may lack it. */

@@ -23,6 +23,7 @@ struct replay_request {
     const struct wc_failure *failure; /* it failed in the process; NULL: it did not */
     bool for_all;                     /* all see what it loads; also where that is not known */
     bool by_known_library;            /* whose files may be others after an edit */
+    bool elsewhere;                   /* it was found though a file of its package was there */
     bool refused;                     /* it failed though all files were there: by the first play */
     bool unseen; /* of these: a function of cuDNN's that it imports is nowhere to be seen */
     struct replay_got first;
@@ -33,7 +34,7 @@ struct replay {
     const struct source *source;
     struct heap_arena memory;
     struct library_cache *library_cache, own_cache; /* the first is the source's where it has one */
-    struct sites sites; /* what the disk has of packages */
+    struct sites sites;                             /* what the disk has of packages */
     WC_LIST(replay_request, requests);
     struct {
         const struct wc_demand **p;
