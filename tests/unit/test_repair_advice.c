@@ -77,10 +77,8 @@ static void of_a_lookup_in_the_program_what_to_open(void **state) {
 static void a_status_about_the_gpu_is_not_looked_for_in_the_driver(void **state) {
     (void)state;
     struct wc_fact status = {"status", "6 CUDNN_STATUS_ARCH_MISMATCH", NULL};
-    const struct wc_finding_record f = {.id = "init-failed",
-                                        .facts = {.p = &status, .n = 1},
-                                        .host = WC_NULL,
-                                        .object = WC_NULL};
+    const struct wc_finding_record f = {
+        .id = "init-failed", .facts = {.p = &status, .n = 1}, .host = WC_NULL, .object = WC_NULL};
     assert_non_null(strstr(advised(&new_scene()->stack, &f).text, "of the host for this GPU"));
     status.value = "4 CUDNN_STATUS_INTERNAL_ERROR";
     assert_non_null(strstr(advised(&new_scene()->stack, &f).text, "run nvidia-smi"));
