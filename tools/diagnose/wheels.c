@@ -458,7 +458,7 @@ static struct listed list_of_conda(struct view view, const char *record) {
         json_int_t size = 0;
         json_unpack(one, "{s?s,s?s,s?I}", "_path", &path, "path_type", &type, "size_in_bytes",
                     &size);
-        if (path && strstr(wc_base_name(path), ".so"))
+        if (list.p && path && strstr(wc_base_name(path), ".so"))
             list.p[list.n++] = (struct listed_file){.path = wc_arena_string(view.memory, path),
                                                     .size = (uint64_t)size,
                                                     .link = wc_str_same(type, "softlink")};
