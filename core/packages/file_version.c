@@ -30,7 +30,7 @@ static int32_t major_by_names(const struct wc_elf_image *image, const char *path
                                  image ? image->soname : NULL, path};
     WC_EACH_ROW(text, names) {
         struct wc_name name = wc_name_read(*text);
-        /* The SONAMEs of cuDNN 2 and 3 are numbered after the toolkit. */
+        /* The SONAMEs of cuDNN 2 and 3 have the numbers of their toolkits. */
         bool old = wc_str_same(*text, "libcudnn.so.6.5") || wc_str_same(*text, "libcudnn.so.7.0");
         if (wc_kind_is_cudnn(name.kind) && wc_version_known(name.version))
             return name.version.major - (old ? 4 : 0);
@@ -136,10 +136,10 @@ static int32_t macro(struct wc_reading *r, const char *header, const char *start
 }
 
 struct wc_version wc_header_version(struct wc_reading *r, const char *header) {
-    struct wc_version v = {macro(r, header, "#define CUDNN_MAJOR "),
-                           macro(r, header, "#define CUDNN_MINOR "),
-                           macro(r, header, "#define CUDNN_PATCHLEVEL "), -1};
-    return v.major > 0 && v.minor >= 0 && v.patch >= 0 ? v : WC_VERSION_NONE;
+    int32_t major = macro(r, header, "#define CUDNN_MAJOR ");
+    int32_t minor = major > 0 ? macro(r, header, "#define CUDNN_MINOR ") : -1;
+    int32_t patch = minor >= 0 ? macro(r, header, "#define CUDNN_PATCHLEVEL ") : -1;
+    return patch >= 0 ? (struct wc_version){major, minor, patch, -1} : WC_VERSION_NONE;
 }
 
 /* Of the first such header in the include directories next to a library's. */
