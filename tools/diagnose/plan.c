@@ -729,8 +729,8 @@ static void play_on(struct planning *p) {
                 if (!same)
                     both.p[both.n++] = *had;
             }
-            WC_EACH(e, WC_ITEMS(c->p, may ? c->n : 0))
-                both.p[both.n++] = *e;
+            for (size_t i = 0; may && i < c->n; i++)
+                both.p[both.n++] = c->p[i];
             if (may && p->played.n < PLAYS_MOST && !refused_at(p, &both, EROFS)) {
                 play(p, &both);
                 p->played.p[p->played.n - 1].steps = true;
@@ -779,12 +779,12 @@ void plan_make(struct plan *plan, const struct source *source, const struct wc_f
     play_others(&p);
     if (!p.why) {
         candidates_make(&p.candidates, &p.replay, &p.base, p.proposal);
-        if (!p.proposal)
+        if (!p.proposal) {
             play_all(&p, false);
-        if (!p.proposal && is_open(&p, true))
-            play_all(&p, true);
-        if (!p.proposal)
+            if (is_open(&p, true))
+                play_all(&p, true);
             play_on(&p);
+        }
     }
     if (!p.why && p.proposal) {
         struct repair *read = &plan->read;

@@ -349,8 +349,7 @@ static bool is_in_the_way(struct making *m, const char *path) {
                    wc_str_same(wc_base_name(make_real_path(m, path)), wc_base_name(path))));
 }
 
-/* All links of a directory are their texts: unpacked or cloned where there are no links. False: one
- * at most is. */
+/* Links are their texts: unpacked or cloned where there are no links. False: one at most is. */
 static bool link_all(struct making *m, const char *directory) {
     const struct entries all = make_entries(m, directory);
     struct candidate links = {.n = 0};
