@@ -80,10 +80,9 @@ static void find_hosts(struct replay *r) {
 }
 
 static void find_requests(struct replay *r) {
-    const struct source *source = r->source;
-    const struct wc_stack *s = &source->stack;
+    const struct wc_stack *s = &r->source->stack;
 
-    WC_EACH(q, source->requests)
+    WC_EACH(q, r->source->requests)
         if (!(q->r.flags & RTLD_NOLOAD)) /* which searches for nothing; not known: WC_NULL */
             add_request(r, q->r.operation, q->seq, q->r.request, q->r.name, q->r.caller);
     WC_EACH(f, s->failures)
@@ -220,13 +219,15 @@ static bool opens_part(void *play, const struct loaded *by, const char *name) {
     const struct play *p = play;
     struct wc_name part = wc_name_read(name), own = wc_name_read(by->search.soname);
     const char *answering = wc_answering_part(own.version.major);
+    const struct replay_request *asked =
+        WC_FIRST(q, p->r->requests, wc_str_same(wc_name_read(q->name).part, part.part));
 
     /* A host opens it first, by its own search path; or a program opens some part by itself, which
      * fails, before its facade has opened any: what that would open later does not help. */
-    if (WC_ANY(
-            q, p->r->requests,
-            !q->by_known_library && wc_name_kind_of(q->name) == WC_NAME_PART &&
-                (q->failure ? is_idle(p->s) : wc_str_same(wc_name_read(q->name).part, part.part))))
+    if ((asked && !asked->by_known_library && !asked->failure) ||
+        (is_idle(p->s) &&
+         WC_ANY(q, p->r->requests,
+                q->failure && !q->by_known_library && wc_name_kind_of(q->name) == WC_NAME_PART)))
         return false;
     if (wc_str_same(part.part, answering))
         return true;
@@ -388,8 +389,7 @@ static void ask(struct play *p, struct replay_request *q) {
     if (moved.name != q->name || moved.caller != q->caller)
         q = &moved;
     const struct loaded *by = caller_of(p, q->caller);
-    size_t objects = p->sim.n;
-    size_t missing = p->sim.missing.n;
+    const size_t objects = p->sim.n, missing = p->sim.missing.n;
     /* The parts of a facade are asked for by the facade that is there, by names of its own, as far
      * as its file has them, however its path is spelt. */
     const bool own_affair =

@@ -107,6 +107,22 @@ def parts_of_two_patch_levels(w):
     w.repairs("set-variable", maps=wheel / "libcudnn_ops_infer.so.8")
 
 
+@case("A211")
+def a_script_opens_a_part_that_its_facade_had_from_elsewhere(w):
+    """The facade asks for its parts by name and gets the toolkit's; then the script opens the
+    wheel's by its path."""
+    own, other = w.two("9.1", "9.9")
+    wheel, toolkit = w.wheel(own), w.toolkit(other)
+    host = w.host("plain", own, linked=False)
+    host.does(f"open:{wheel}/libcudnn.so.9", "version", f"open:{wheel}/libcudnn_graph.so.9",
+              "create")
+    if w.faulty:
+        w.environment["LD_LIBRARY_PATH"] = toolkit
+    w.says(f"version {other.number}")
+    w.finds("parts-differ", wheel, toolkit, own, other)
+    w.repairs("set-variable", maps=wheel / "libcudnn_graph.so.9")
+
+
 @case("C05")
 def a_part_that_the_wheel_lacks_comes_from_another_release(w):
     """The wheel omits an engine part, cuDNN asks for it by its bare name, and the loader goes on to
