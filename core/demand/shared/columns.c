@@ -162,10 +162,9 @@ static bool name_has_other_library(const struct wc_stack *s, struct wc_failure *
     if (said->what != WC_SAID_UNMET)
         return false;
     if (said->library) {
-        const struct wc_file *found =
-            WC_FIRST(file, s->files,
-                     wc_str_same(file->r.path, said->library) && file_belongs(s, &file->r, f));
-        f->file = found ? &found->r : NULL;
+        WC_EACH(file, s->files)
+            if (wc_str_same(file->r.path, said->library) && file_belongs(s, &file->r, f))
+                f->file = &file->r;
     } else if (wc_function_find(said->symbol) != WC_NO_FUNCTION) {
         f->file = wc_file_like(s, f, said->version ? said->version : "libcudnn.so");
     }
@@ -296,8 +295,11 @@ static bool was_made_good(const struct wc_stack *s, const struct wc_failure *f,
         return true;
     if (f->reason >= WC_REASON_NEEDS && wc_name_is_cudnn(f->culprit) && !wc_asked_by_cudnn(s, f))
         return caller_got_facade(s, f);
+    /* A facade that passes over a damaged part may find one of another release elsewhere. */
+    const struct wc_object *by = f->reason == WC_REASON_BAD_FILE ? wc_caller_of(s, f) : NULL;
     return WC_ANY(o, s->objects,
                   wc_came_after(o, f) && (f->reason < WC_REASON_NEEDS || is_for_caller(s, o, f)) &&
+                      (!wc_is_cudnn(by) || wc_ranges_meet(wc_own_range(o), wc_own_range(by))) &&
                       (is_same_library(o, f->r.name) ||
                        (f->culprit != f->r.name && is_same_library(o, f->culprit))));
 }

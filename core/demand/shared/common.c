@@ -241,9 +241,7 @@ void wc_case_asked_by(struct wc_case *c, const struct wc_failure *f) {
 const char *wc_format_caller(struct wc_case *c, const struct wc_failure *f) {
     const struct wc_object *o = wc_caller_of(c->d->s, f);
 
-    if (!o && !f->r.caller)
-        return "the program";
-    return o ? wc_format_who(c, o) : wc_format_asker(c, f->r.caller);
+    return o ? wc_format_who(c, o) : f->r.caller ? wc_format_asker(c, f->r.caller) : "the program";
 }
 
 bool wc_is_asked_for(const struct wc_failure *f, const char *name) {

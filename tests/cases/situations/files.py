@@ -164,6 +164,26 @@ def a_part_was_not_copied_to_its_end(w, how, first, last, part):
     w.repairs("reinstall", maps=damaged)
 
 
+@case("A209-a-part-of-zeros-and-another-release", "zeros", "bad-file")
+@case("A210-a-part-that-is-gone-and-another-release", "gone", "installation-incomplete")
+def the_facade_takes_a_part_of_another_release_instead(w, how, cause):
+    """It passes over what cannot be loaded; the program then opens that part by its path."""
+    own, system = w.two("9.1", "9.20")
+    lib = w.wheel(own)
+    part = lib / "libcudnn_graph.so.9"
+    w.cache = [w.toolkit(system)]
+    if w.faulty:
+        size = part.stat().st_size
+        part.unlink()
+        if how == "zeros":
+            part.write_bytes(bytes(size))
+    host = w.host("plain", own, linked=False)
+    host.does(f"open:{lib}/libcudnn.so.9", "version", f"open:{part}", "create")
+    w.says("libcudnn_graph.so.9: ", ends=1)
+    w.finds(cause, part.name, f"nvidia-cudnn-cu{w.cuda(own)}")
+    w.repairs("reinstall", maps=part)
+
+
 @case("A79-nvrtc-was-not-copied-to-its-end", "asks", "libnvrtc.so.12", "nvrtcCreateProgram")
 @case("A80-cublaslt-was-not-copied-to-its-end", "needs", "libcublasLt.so.12", "cublasLtCreate")
 def a_cuda_library_was_not_copied_to_its_end(w, how, name, function):
