@@ -436,6 +436,10 @@ size_t loader_sim_torn(struct loader_sim *g) {
         last = m->by;
         torn++;
     }
+    EACH_POINTER(o, g->objects, g->n)
+        torn += o->by && o->about.asked_how == WC_operation_NEEDED &&
+                wc_name_is_cudnn(o->about.path) && wc_name_is_cudnn(o->by->about.path) &&
+                !wc_is_below(o->about.path, o->by->about.path, wc_dir_length(o->by->about.path));
     return torn;
 }
 

@@ -113,7 +113,7 @@ size_t loader_sim_startup(const struct loader_sim *g);
 /* The system refuses that one of them: the loader ends there. */
 void loader_sim_refuse(struct loader_sim *g, size_t object, int error);
 /* How many parts of cuDNN are there and need other parts that are not found, not by the library
- * that opens them either: no set that is whole. */
+ * that opens them either, or are needed by a part of another directory: no set that is whole. */
 size_t loader_sim_torn(struct loader_sim *g);
 /* What was loaded since there were `objects` of them goes again. */
 void loader_sim_undo(struct loader_sim *g, size_t objects);

@@ -288,18 +288,6 @@ static const struct loaded *facade_of(const struct loader_sim *g, const struct l
     return found ?: first ? *first : NULL;
 }
 
-/* Functions that no library has: the call of one ends the process. */
-static void emit_undefined(struct loader_sim *g, struct loader_sim_emitter *t,
-                           const struct loaded *host, const struct loaded *facade) {
-    OWNED const char **list = NULL;
-    const bool put = library_is_put(g->library_cache, &facade->about);
-    const size_t n = put ? 0 : loader_sim_undefined(g, host, &list);
-
-    if (n)
-        wc_emit_binding(&t->to, &host->about, NULL, WC_binding_how_UNDEFINED,
-                        &(struct wc_strings){list, n}, WC_NULL);
-}
-
 void loader_sim_emit(struct loader_sim *g, struct loader_sim_emitter *t) {
     const int64_t known = (int64_t)t->n;
 
@@ -322,9 +310,14 @@ void loader_sim_emit(struct loader_sim *g, struct loader_sim_emitter *t) {
             continue;
         const struct loaded *facade = facade_of(g, host);
         if (facade && facade->about.number != WC_NULL) {
+            OWNED const char **list = NULL;
+            const bool put = library_is_put(g->library_cache, &facade->about);
+            const size_t n = put ? 0 : loader_sim_undefined(g, host, &list);
             wc_emit_binding(&t->to, &host->about, &facade->about, WC_binding_how_UNKNOWN, NULL,
                             WC_NULL);
-            emit_undefined(g, t, host, facade);
+            if (n) /* the call of a function that no library has ends the process */
+                wc_emit_binding(&t->to, &host->about, NULL, WC_binding_how_UNDEFINED,
+                                &(struct wc_strings){list, n}, WC_NULL);
         }
         for (const char **name = host->library->needed; g->opens.may && *name; name++)
             if (wc_name_kind_of(*name) == WC_NAME_FACADE)
