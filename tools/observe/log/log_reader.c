@@ -273,9 +273,9 @@ static void infer_failure(struct source *p) {
     if (p->stack.has_summary || writer_state(p) == WRITER_RUNS ||
         !in_flight_failure(&p->in_flight, &r))
         return; /* it ended as others do, or goes on */
-    struct wc_name name = wc_name_read(r.u.failure.name);
-    if (name.kind == WC_NAME_OTHER ||
-        WC_ANY(o, p->stack.objects, wc_answers_to(o, r.u.failure.name)))
+    if (wc_name_kind_of(r.u.failure.name) == WC_NAME_OTHER ||
+        WC_ANY(o, p->stack.objects, wc_answers_to(o, r.u.failure.name)) ||
+        WC_ANY(f, p->stack.failures, f->r.request > r.u.failure.request)) /* `run` found out why */
         return;
     r.seq = p->last_seq;
     wc_stack_apply(&p->stack, &r);
