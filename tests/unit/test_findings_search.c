@@ -366,6 +366,28 @@ static void of_one_release_it_is_a_note(void **state) {
     assert_int_equal(s->found.p[0].severity, WC_severity_NOTE);
 }
 
+/* By its path (onnxruntime.preload_dlls), and then by its name. */
+static void what_the_host_itself_had_loaded_is_a_note(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct wc_version v = draw_release(9);
+    int64_t host = add_host(s, "/opt/one/libone.so");
+    int64_t facade = add_facade(s, "/opt/one", v, host);
+    struct sought f = {.name = "libcudnn.so.9",
+                       .by = host,
+                       .object = facade,
+                       .rule = WC_search_rule_LOADED,
+                       .takes = wheel};
+    struct beside b = {.path = wheel,
+                       .rule = WC_search_rule_RUNPATH,
+                       .passed_over = true,
+                       .version = other_minor(v, 1)};
+    add_part(s, "/opt/one", "graph", v, facade);
+    add_beside(s, add_search(s, &f), &b);
+    assert_finds(s, "already-loaded-by-soname");
+    assert_int_equal(s->found.p[0].severity, WC_severity_NOTE);
+}
+
 /* The more demanding of two hosts came first: the other one got more than it asked for. */
 static void what_serves_the_host_is_a_note(void **state) {
     (void)state;
@@ -707,6 +729,7 @@ int main(void) {
             an_older_one_left_by_hand_before_the_systems_is_told_when_the_program_fails),
         cmocka_unit_test(a_library_that_another_host_loaded_is_told),
         cmocka_unit_test(of_one_release_it_is_a_note),
+        cmocka_unit_test(what_the_host_itself_had_loaded_is_a_note),
         cmocka_unit_test(what_serves_the_host_is_a_note),
         cmocka_unit_test(a_host_that_refuses_it_is_told_first_with_the_order_of_loading),
         cmocka_unit_test(where_the_loader_looked_is_told_and_where_a_copy_is),

@@ -43,7 +43,8 @@ void wc_find_already_loaded_by_soname(struct wc_diagnosis *d) {
         if (serves(d->s, host, o, own))
             c->effect = WC_EFFECT_NONE;
         else if (wc_has_error(d) || !wc_failed_itself(d->s) || !wc_turned_away(d->s, true))
-            c->effect = WC_EFFECT_DOUBTED;
+            c->effect = wc_brought_by(d->s, o, f->r.caller_object, f->r.caller) ? WC_EFFECT_NONE
+                                                                                : WC_EFFECT_DOUBTED;
         c->r.title =
             wc_format(c, "%s got the %s that was already loaded, %s; its own search finds %s",
                       host ? wc_format_who(c, host) : wc_format_name(c, f->r.caller),
