@@ -21,10 +21,9 @@ static bool is_lookup(const struct wc_failure *f) {
 
 /* A failure that may be the reason why a process dies. */
 static bool may_matter(const struct wc_failure *f) {
-    if (!wc_is_load(f))
-        return is_lookup(f);
-    return wc_name_kind_of(f->r.name) != WC_NAME_OTHER || wc_name_hints(f->r.name) ||
-           wc_name_kind_of(f->needs) != WC_NAME_OTHER;
+    return is_lookup(f) || (wc_is_load(f) && (wc_name_kind_of(f->r.name) != WC_NAME_OTHER ||
+                                              wc_name_hints(f->r.name) ||
+                                              wc_name_kind_of(f->needs) != WC_NAME_OTHER));
 }
 
 /* What a process that continues may still need. What cuDNN itself asked for, or its host declares,
@@ -255,7 +254,6 @@ static void write_unexplained(struct wc_case *c, const struct wc_outside *outsid
     const struct wc_stack *s = c->d->s;
     const struct wc_failure *request = last_failure(s, false), *lookup = last_failure(s, true);
     const struct wc_call *bad = NULL;
-    const char *command = NULL;
 
     WC_EACH(call, s->calls)
         if (wc_sort_of_call(s, &call->r) != WC_STATUS_SUCCESS)
@@ -274,10 +272,8 @@ static void write_unexplained(struct wc_case *c, const struct wc_outside *outsid
                                 wc_path_of(o), o->r.header_version));
     if (s->has_outcome && s->outcome.during && wc_str_starts(s->outcome.during, "cudnn"))
         add_known(c, &known, wc_format(c, "it was within %s", s->outcome.during));
-    if (request)
-        add_known(c, &known, format_failure(c, request));
-    if (lookup)
-        add_known(c, &known, format_failure(c, lookup));
+    add_known(c, &known, request ? format_failure(c, request) : NULL);
+    add_known(c, &known, lookup ? format_failure(c, lookup) : NULL);
     if (bad)
         add_known(c, &known,
                   wc_format(c, "last status: %jd %s of %s", bad->r.status, bad->r.status_name,
@@ -285,12 +281,6 @@ static void write_unexplained(struct wc_case *c, const struct wc_outside *outsid
     WC_EACH(u, s->unobserved)
         add_known(c, &known,
                   wc_format(c, "not observed: %s: %s", u->r.what ?: "something", u->r.why ?: "?"));
-    WC_EACH(word, s->process.arguments)
-        command = wc_format(c, "%s%s%s", command, command ? " " : "", *word);
-    /* The program's messages explain every second end that nothing else does. */
-    out->next = s->outcome.words_read
-                    ? "whichcudnn report -v LOG"
-                    : wc_format(c, "whichcudnn run --text -- %s", command ?: "COMMAND");
     out->known = (struct wc_strings){known.p, known.n};
 }
 
@@ -336,9 +326,10 @@ static enum wc_verdict decide(const struct wc_stack *s, const struct wc_findings
 static void write_text(const struct wc_stack *s, const struct wc_findings *f,
                        const struct wc_outside *outside, struct wc_arena *memory,
                        struct wc_conclusion *out) {
-    struct wc_findings none = {.n = 0};
-    struct wc_diagnosis d = {.s = s, .scratch = memory, .out = &none};
+    struct wc_diagnosis d = {.s = s, .scratch = memory, .out = &(struct wc_findings){.n = 0}};
     struct wc_case c = {.d = &d};
+    const bool may_be_else = out->died && out->verdict == WC_verdict_WARNINGS;
+    const char *command = NULL;
 
     wc_find_uses(&d);
     struct entries copies = find_copies(&c);
@@ -357,9 +348,18 @@ static void write_text(const struct wc_stack *s, const struct wc_findings *f,
         break;
     default:
         out->text = out->finding->title ?: out->finding->id;
-        if (out->died && out->verdict == WC_verdict_WARNINGS) /* it need not be why */
+        if (may_be_else)
             out->known = s->outcome.printed;
     }
+    if (!may_be_else && out->verdict != WC_verdict_UNEXPLAINED)
+        return;
+    WC_EACH(word, s->process.arguments)
+        command = wc_format(&c, "%s%s%s", command, command ? " " : "", *word);
+    /* The program's messages explain every second end that nothing else does. */
+    out->next = !s->outcome.words_read
+                    ? wc_format(&c, "whichcudnn run --text -- %s", command ?: "COMMAND")
+                : may_be_else ? NULL
+                              : "whichcudnn report -v LOG";
 }
 
 void wc_conclude(const struct wc_stack *s, const struct wc_findings *f,
