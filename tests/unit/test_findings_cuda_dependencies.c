@@ -174,6 +174,29 @@ static void other_sources_of_the_major(void **state) {
     }
 }
 
+/* A bundle without all parts (onnxruntime in an image that was slimmed). */
+static void a_part_of_another_release_does_not_say_the_cuda_of_the_facade(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct majors m = draw_majors();
+    struct wc_version v = draw_release(9);
+    int64_t host = add_framework(s, m.other, print(s, "libcudart.so.%d", m.other));
+    int64_t facade = add_facade(s, "/opt/app/lib", v, host);
+    struct file ops = {.role = WC_role_PART,
+                       .path = print(s, "/usr/local/cuda-%d.0/lib64/libcudnn_ops.so.9", m.cuda),
+                       .part = "ops",
+                       .version = other_minor(v, 1),
+                       .source = WC_version_source_DATA_SYMBOL,
+                       .installation = print(s, "cuda-%d.0", m.cuda),
+                       .installation_path = print(s, "/usr/local/cuda-%d.0", m.cuda),
+                       .kind = WC_installation_kind_CUDA_TOOLKIT,
+                       .asked_by = facade,
+                       .how = WC_operation_DLOPEN};
+    add_wheel(s, "cudart", m.other, host);
+    add_file(s, &ops);
+    assert_finds(s, "facade-and-parts-differ part-from-other-installation");
+}
+
 static void a_name_that_cudnn_opened_is_a_source_too(void **state) {
     (void)state;
     struct majors m = draw_majors();
@@ -784,6 +807,7 @@ int main(void) {
         cmocka_unit_test(cudnn_for_another_cuda_than_its_host),
         cmocka_unit_test(its_own_cuda_dependencies_are_asked_for_in_vain),
         cmocka_unit_test(other_sources_of_the_major),
+        cmocka_unit_test(a_part_of_another_release_does_not_say_the_cuda_of_the_facade),
         cmocka_unit_test(a_name_that_cudnn_opened_is_a_source_too),
         cmocka_unit_test(cuda_dependencies_of_another_host_say_nothing),
         cmocka_unit_test(cudnn_finds_no_cublas),

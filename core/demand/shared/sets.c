@@ -351,8 +351,6 @@ bool wc_asked_by_cudnn(const struct wc_stack *s, const struct wc_failure *f) {
 
 /* What o says it by; NULL, or a text without a CUDA: it does not show it in this way. */
 static const char *said_by(const struct wc_stack *s, const struct wc_object *o, enum way way) {
-    const char *installation = o->r.installation;
-
     if (way == NEEDED) {
         WC_EACH(name, o->r.needed)
             if (wc_name_cuda(*name) > 0)
@@ -361,7 +359,8 @@ static const char *said_by(const struct wc_stack *s, const struct wc_object *o, 
     }
     /* Debian's package of cuDNN 8 has it in the version: 8.9.3.28-1+cuda12.1; so have wheels. */
     if (way == PACKAGE)
-        return wc_cuda_in_package(installation) > 0 ? installation : o->r.installation_version;
+        return wc_cuda_in_package(o->r.installation) > 0 ? o->r.installation
+                                                         : o->r.installation_version;
     /* Asked for by it and loaded, or without success. */
     WC_EACH(other, s->objects) {
         const struct wc_object_record *r = &other->r;
@@ -385,7 +384,8 @@ static struct wc_cuda claim_of(const struct wc_stack *s, const struct wc_object 
 
 static bool belongs_to(const struct wc_stack *s, const struct wc_object *o,
                        const struct wc_object *facade) {
-    return o == facade || (o->r.role == WC_role_PART && wc_in_set(s, o, facade));
+    return o == facade || /* a part of another release says nothing of it */
+           (wc_in_set(s, o, facade) && wc_ranges_meet(wc_own_range(o), wc_own_range(facade)));
 }
 
 struct wc_cuda wc_cuda_of_set(const struct wc_stack *s, const struct wc_object *facade) {
