@@ -328,7 +328,7 @@ static void write_text(const struct wc_stack *s, const struct wc_findings *f,
                        struct wc_conclusion *out) {
     struct wc_diagnosis d = {.s = s, .scratch = memory, .out = &(struct wc_findings){.n = 0}};
     struct wc_case c = {.d = &d};
-    const bool may_be_else = out->died && out->verdict == WC_verdict_WARNINGS;
+    const bool may_be_else = out->died && out->verdict != WC_verdict_ERRORS;
     const char *command = NULL;
 
     wc_find_uses(&d);
@@ -358,8 +358,8 @@ static void write_text(const struct wc_stack *s, const struct wc_findings *f,
     /* The program's messages explain every second end that nothing else does. */
     out->next = !s->outcome.words_read
                     ? wc_format(&c, "whichcudnn run --text -- %s", command ?: "COMMAND")
-                : may_be_else ? NULL
-                              : "whichcudnn report -v LOG";
+                : out->verdict == WC_verdict_UNEXPLAINED ? "whichcudnn report -v LOG"
+                                                         : NULL;
 }
 
 void wc_conclude(const struct wc_stack *s, const struct wc_findings *f,
