@@ -48,6 +48,21 @@ of_finding() { "$CMD" report --json "$log" | jq -r --arg id "$1" ".findings[] | 
     done
 }
 
+@test "a Python program that failed before it asked for cuDNN: what the lists of its environment say" {
+    "$WC_PYTHON" -m venv --without-pip env
+    local own lib
+    own=$(echo "$PWD"/env/lib/python3*/site-packages)
+    lib=$own/nvidia/cudnn/lib
+    make_standin 9.8.0 "$own" --layout pip --build 70
+    run -1 "$CMD" run --log logs/ -- env/bin/python -c 'raise SystemExit(1)'
+    [[ $output == *"not observed: no cuDNN was loaded or asked for"*"next     whichcudnn run --text"* ]]
+    cp "$lib/libcudnn.so.9" "$lib/libcudnn.so.9.20261130" # cudnn-frontend gives up where there are two
+    run -1 "$CMD" run --log logs/ -- env/bin/python -c 'raise SystemExit(1)'
+    [[ $output == *"warning[installation-mixed]: next to the files of nvidia-cudnn-cu12 9.8.0.70 is"*libcudnn.so.9.20261130* ]]
+    run -0 "$CMD" run --log logs/ -- env/bin/python -c ''
+    [[ $output != *installation-mixed* ]]
+}
+
 @test "a wheel that is whole is told once and is no finding" {
     build_host opened-now "$site/nvidia/cudnn/lib" host
     watched 0 ./host version create

@@ -138,7 +138,6 @@ static void number_behind(struct loader_sim_emitter *t, const struct wc_stack *s
 static bool last_call_emit(const struct source *log, const struct wc_sink *to) {
     const struct wc_stack *s = &log->stack;
     const char *function = in_flight_last(&log->in_flight, NULL);
-    bool is_nowhere = true;
 
     const struct wc_binding *lazy =
         function ? WC_FIRST(b, s->bindings,
@@ -152,10 +151,9 @@ static bool last_call_emit(const struct source *log, const struct wc_sink *to) {
     WC_EACH(o, s->objects) {
         struct library *of =
             o->r.mapped && o->r.path ? library_cache_get(&cache, o->r.path, NULL) : NULL;
-        is_nowhere = is_nowhere && (!o->r.mapped || (of && !library_defines(&cache, of, function)));
+        if (o->r.mapped && (!of || library_defines(&cache, of, function)))
+            return false;
     }
-    if (!is_nowhere)
-        return false;
     wc_emit_binding(to, &(struct wc_library){.number = lazy->r.host, .path = lazy->r.host_path},
                     NULL, WC_binding_how_UNDEFINED, &(struct wc_strings){&function, 1}, WC_NULL);
     return true;
@@ -332,7 +330,8 @@ static struct source *replay(const struct startup *start, const char *path, char
             loader_sim_emit(s, &emitter);
         else
             wheels_emit(start->program, &loading.library_cache.disk, &emitter.to);
-        if (!is_explained && !WC_ANY(p, source->stack.packages, p->r.missing.n > 0)) {
+        if (!is_explained &&
+            !WC_ANY(p, source->stack.packages, p->r.package_state > WC_package_state_COMPLETE)) {
             source_free(source);
             source = NULL;
         }

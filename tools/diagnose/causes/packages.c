@@ -50,9 +50,10 @@ static void package_facts(struct wc_case *c, const struct wc_package_record *p) 
                       p->list);
 }
 
-/* A scan of packages next to which no host is. */
+/* A scan of packages next to which no host is; or all that is known of a program that failed. */
 static bool is_alone(const struct wc_stack *s) {
-    return s->replayed && !WC_ANY(o, s->objects, wc_wants_cudnn(o));
+    return s->replayed ? !WC_ANY(o, s->objects, wc_wants_cudnn(o))
+                       : !s->objects.n && wc_ended_badly(s);
 }
 
 /* ---- installation-incomplete ---- */
@@ -95,8 +96,7 @@ void wc_find_installation_incomplete(struct wc_diagnosis *d) {
         bool has_host =
             n > 1 && WC_ANY(o, d->s->objects,
                             wc_wants_cudnn(o) && wc_is_below(wc_real_path_of(o), p->prefix, n));
-        const bool is_all = !d->s->objects.n && wc_ended_badly(d->s); /* that is known of it */
-        if (!p->missing.n || !(f || has_host || is_all || is_alone(d->s) || mapped_of(d->s, p)))
+        if (!p->missing.n || !(f || has_host || is_alone(d->s) || mapped_of(d->s, p)))
             continue;
         const struct wc_object *instead = WC_FIRST(o, d->s->objects, stands_in(d->s, o, p));
         struct wc_case *c = wc_case_begin(d, NULL, NULL);
@@ -197,8 +197,7 @@ static void report_mixed(struct wc_diagnosis *d, const struct wc_package_record 
                           belongs_to(wc_object_of(d->s, call->r.target, call->r.target_path), p)))
         c->effect = WC_EFFECT_DOUBTED;
     const struct wc_demand *demand =
-        p->shared_with.n ? WC_FIRST(one, d->s->demands, wc_str_same(one->r.package, p->package))
-                         : NULL;
+        WC_FIRST(one, d->s->demands, p->shared_with.n && wc_str_same(one->r.package, p->package));
 
     if (p->shared_with.n)
         c->r.title = wc_format(c, "%s and %s are installed into the same files", package,
@@ -234,7 +233,8 @@ void wc_find_installation_mixed(struct wc_diagnosis *d) {
         const struct wc_object *o = is_torn(d->s, p) ? NULL : disagrees(d->s, p);
         const bool mapped = mapped_of(d->s, p) != NULL;
         if (!is_told_of_another(d->s, p) && (mapped || is_alone(d->s)) &&
-            (o || p->shared_with.n || p->changed.n || (mapped && p->foreign.n)))
+            (o || p->shared_with.n || p->changed.n ||
+             (p->foreign.n && (mapped || !d->s->replayed))))
             report_mixed(d, p, o);
     }
 }
