@@ -142,6 +142,22 @@ def cudnn_was_not_copied_to_its_end(w, how, reached):
     w.repairs("reinstall", maps=lib / release.soname, by=lambda: w.again(release, lib))
 
 
+@case("A212")
+def what_is_put_back_is_of_the_release_of_the_other_files(w):
+    """The files of a wheel were copied into a folder, one of them not to its end, and the facade
+    does not tell its release."""
+    release = w.release("8.6", "8.9")
+    lib = w.directory(release)
+    part = lib / "libcudnn_ops_infer.so.8"
+    if w.faulty:
+        w.damage(part, "zeros")
+    host = w.host("plain", release, search=[lib], linked=False)
+    host.does("open:libcudnn.so.8", "version", "create")
+    w.says("", ends="SIGSEGV")
+    w.finds("bad-file", part)
+    w.repairs("reinstall", maps=part, by=lambda: w.again(release, lib), says=f"cuDNN {release}")
+
+
 @case("A76-a-part-that-ended-early-opened-by-the-facade", "cut", "9.1", "9.20", "graph")
 @case("A77-a-part-that-ended-early-needed-by-another-part", "cut", "8.1", "8.9", "ops_infer")
 @case("A78-a-part-full-of-zeros-needed-by-another-part", "zeros", "9.1", "9.20", "ops")

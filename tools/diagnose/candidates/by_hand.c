@@ -158,8 +158,7 @@ static const char *spec_for(struct making *m, const char *spec, const char *cuda
                : NULL;
 }
 
-struct wc_version make_release_in(struct making *m, const char *directory, int32_t major,
-                                  bool stated) {
+struct wc_version make_release_in(struct making *m, const char *directory, int32_t major) {
     struct wc_version one = WC_VERSION_NONE;
 
     EACH_ENTRY(entry, make_entries(m, directory)) {
@@ -167,8 +166,9 @@ struct wc_version make_release_in(struct making *m, const char *directory, int32
         if (!wc_kind_is_cudnn(name.kind) || (major >= 0 && name.version.major != major))
             continue;
         struct wc_version v =
-            stated ? library_release(m->libraries, make_format(m, "%s/%s", directory, *entry))
-                   : name.version;
+            library_release(m->libraries, make_format(m, "%s/%s", directory, *entry));
+        if (v.patch < 0)
+            v = name.version;
         if (v.patch < 0)
             continue;
         v.build = -1;
@@ -187,8 +187,7 @@ static const char *release_in(struct making *m, const char *directory, int32_t m
                      (major < 0 || wc_own_range(o).low.major == major) &&
                      (wc_lies_in(wc_real_path_of(o), directory, strlen(directory)) ||
                       wc_lies_in(wc_path_of(o), directory, strlen(directory))));
-    struct wc_version v =
-        loaded ? wc_own_range(loaded).low : make_release_in(m, directory, major, false);
+    struct wc_version v = loaded ? wc_own_range(loaded).low : make_release_in(m, directory, major);
 
     v.build = -1;
     return wc_version_known(v) ? make_format(m, "==%s", view_version(m->view, v)) : NULL;
@@ -256,7 +255,7 @@ static void add_beside_cuda(struct making *m, const struct toolkit *t,
 /* Each library of the release that those there are of; none: some are missing. */
 static struct wheel_list whole_set(struct making *m, const char *directory) {
     const struct wheel_list files =
-        wheel_list(m->view.memory, "nvidia-cudnn-cu12", make_release_in(m, directory, -1, true));
+        wheel_list(m->view.memory, "nvidia-cudnn-cu12", make_release_in(m, directory, -1));
 
     return WC_ANY(file, files,
                   !make_is_there(m, make_format(m, "%s/%s", directory, wc_base_name(file->file))))

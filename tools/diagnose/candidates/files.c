@@ -13,7 +13,7 @@ static const char *release_of(struct making *m, const struct wc_file_record *r) 
     struct wc_version release = wc_name_read(path).version;
 
     if (release.minor < 0 && !r->installation_version)
-        release = make_release_in(m, make_directory_of(m, path), release.major, true);
+        release = make_release_in(m, make_directory_of(m, path), release.major);
     if (release.minor >= 0)
         return view_version(m->view, release);
     return r->installation_kind == WC_installation_kind_CUDA_TOOLKIT ? NULL

@@ -90,8 +90,7 @@ struct entries make_environments(struct making *m, const struct wc_failure *fail
 /* What the libraries of that directory are (of that major; -1: of any), by what they state, or else
  * by their names, as archives have them: "libcudnn_graph.so.9.8.0". NONE: none says it, or they
  * differ. */
-struct wc_version make_release_in(struct making *m, const char *directory, int32_t major,
-                                  bool stated);
+struct wc_version make_release_in(struct making *m, const char *directory, int32_t major);
 
 /* ---- CUDA (tools/diagnose/candidates/cuda.c) ---- */
 
