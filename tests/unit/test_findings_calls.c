@@ -168,6 +168,18 @@ static void assert_severity(struct scene *s, enum wc_severity severity) {
     assert_int_equal(s->found.p[0].severity, severity);
 }
 
+/* cuBLASLt asks for it in passing; a host that asked for the version alone may have refused that.
+ */
+static void a_version_that_may_be_refused_goes_before_a_question_in_passing(void **state) {
+    (void)state;
+    struct program p = sound(8, NULL, 0);
+    add_failure(p.s, NOBODY, "/cuda/libcublasLt.so.11", "libcuda.so.1", NULL);
+    the_program_ended(p.s, WC_ending_EXITED, 1);
+    assert_severity(p.s, WC_severity_ERROR);
+    add_call(p.s, "cudnnGetVersion", p.host, p.facade, WC_NULL, 8500);
+    assert_severity(p.s, WC_severity_NOTE);
+}
+
 /* Whoever asked, and whatever had failed before: what went on is a warning, what failed an error.
  */
 static void the_end_decides_how_bad_it_is(void **state) {
@@ -376,6 +388,7 @@ int main(void) {
         cmocka_unit_test(with_a_driver_a_failed_create_stands_alone),
         cmocka_unit_test(the_end_decides_how_bad_it_is),
         cmocka_unit_test(a_bad_end_with_another_cause),
+        cmocka_unit_test(a_version_that_may_be_refused_goes_before_a_question_in_passing),
         cmocka_unit_test(a_request_for_libcuda_that_failed),
         cmocka_unit_test(a_container_gets_its_own_advice),
         cmocka_unit_test(a_symptom_stands_behind_its_cause),

@@ -136,7 +136,8 @@ static const char *format_release(struct wc_case *c, const struct wc_object *o) 
     const struct wc_range r = o->r.role == WC_role_FACADE ? wc_runtime_of(c->d->s, o).range : own;
     const char *release = wc_format_range(c, r);
 
-    if (!wc_ranges_meet(own, r)) /* cudnnGetVersion has the number of a part */
+    /* cudnnGetVersion has the number of a part. A header may be another release's. */
+    if (!wc_ranges_meet(own, r) && o->r.version_source != WC_version_source_HEADER)
         return wc_format(c, "%s (facade %s)", release, wc_format_range(c, own));
     if (!wc_version_known(r.low) || r.low.major > NUMBERED_MAJOR || r.low.patch < 0 ||
         !wc_str_same(release, wc_format_version(c, r.low)))

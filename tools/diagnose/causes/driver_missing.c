@@ -131,14 +131,14 @@ static bool is_felt(const struct signs *signs) {
 
 /* A job that continues without the driver has not failed for it, whichever framework asked. As
  * long as its end is not known, what has failed already decides. A question in passing is blamed
- * for a failure only where nothing else is. */
+ * for a failure only where nothing else is, such as a version of cuDNN that a host refuses. */
 static enum wc_effect effect_of(const struct wc_diagnosis *d, const struct signs *signs) {
     const enum wc_ending ending = d->s->outcome.ending;
     bool ended = d->s->has_outcome && (ending == WC_ending_EXITED || ending == WC_ending_SIGNALED);
     bool failed = ended ? wc_ended_badly(d->s)
                         : signs->stub || signs->victim || signs->call ||
                               (signs->by_cudnn && signs->gpu_wanted);
-    bool blamed = is_felt(signs) || !wc_has_error(d);
+    bool blamed = is_felt(signs) || (!wc_has_error(d) && !wc_turned_away(d->s, true));
     /* A GPU is there, in reach of this process, which continues without: not so of a machine that
      * has none, nor of a plain name, by which some only look whether it is there. */
     bool passed_by = signs->request && !wc_str_ends(signs->request->r.name, ".so") &&
