@@ -1360,6 +1360,7 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
 
 @test "texts that stand where links belong become links, one or all of them" {
     local lib=$PWD/opt/lib64 text target targets
+    make_standin 8.9.7 other --layout toolkit # of another release, to which a variable would lead
     for text in "$lib/libcudnn.so.8" "$lib/libcudnn_ops_infer.so.8" all; do
         rm -rf opt
         make_standin 8.9.2 opt --layout toolkit
@@ -1371,9 +1372,10 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
         done
         [ -e host ] || build_host dlopen "$lib" host
         rm -f logs/*
-        run ! env LD_LIBRARY_PATH="$lib" "$CMD" run --quiet --log logs -- ./host version create
+        run ! env LD_LIBRARY_PATH="$lib" CUDA_HOME="$PWD/other" "$CMD" run --quiet --log logs -- ./host version create
         "$CMD" report --json logs >report.json || true
         is "$(finding bad-file '.fix[0].checked')" '"replayed"'
+        [[ $(finding bad-file '.fix[0].command') != *LD_LIBRARY_PATH* ]]
         eval "$(jq -r '.findings[0].fix[0].command' report.json)"
         LD_LIBRARY_PATH="$lib" run -0 ./host version create
     done

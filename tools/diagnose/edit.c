@@ -45,17 +45,14 @@ bool edit_is_replaced(const struct edit *e, const struct edit *by) {
 enum { COST_OF_PRELOAD = 5 };
 
 int edit_cost(const struct edits *edits) {
+    const struct edit *first = edits->p, *last = first + edits->n - 1;
     int cost = 0;
 
-    WC_EACH(e, *edits) {
-        const struct edit *next = e + 1;
-        const bool makes_room = /* a file that only goes for what is put there by the next edits */
-            e->kind == EDIT_DELETE && next < edits->p + edits->n &&
-            (next->kind == EDIT_DELETE || next->kind == EDIT_LINKS || edit_is_replaced(e, next));
-        if (!makes_room)
-            cost += e->kind == EDIT_SET && wc_str_same(e->name, "LD_PRELOAD")
-                        ? COST_OF_PRELOAD
-                        : edit_rows[e->kind].cost;
-    }
+    if (edits->n > 1 && first->kind == EDIT_DELETE &&
+        (last->kind == EDIT_LINKS || edit_is_replaced(first, last)))
+        return 0; /* what was meant to be a link is one again */
+    WC_EACH(e, *edits)
+        cost += e->kind == EDIT_SET && wc_str_same(e->name, "LD_PRELOAD") ? COST_OF_PRELOAD
+                                                                          : edit_rows[e->kind].cost;
     return cost;
 }
