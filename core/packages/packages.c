@@ -191,13 +191,15 @@ static void compare(struct looking *l, struct package *p) {
     }
 }
 
-/* A file on no list, nor a link to one; "libcudnn_ops.so.9.bak" is never requested. */
+/* On no list, nor a link to one, and loadable: "libcudnn.so.*[0-9]" is cudnn-frontend's pattern. */
 static bool note_foreign(void *ctx, const char *name) {
     struct looking *l = ctx;
     struct wc_file_stat facts;
     size_t mark = l->r->memory.used;
-    bool counts = wc_name_is_cudnn(name) &&
-                  (wc_str_ends(name, ".so") || wc_version_known(wc_name_read(name).version));
+    bool counts =
+        wc_name_is_cudnn(name) &&
+        (wc_str_ends(name, ".so") || wc_version_known(wc_name_read(name).version) ||
+         (wc_str_starts(name, "libcudnn.so.") && wc_is_digit(name[wc_str_length(name) - 1])));
     const char *path = counts ? wc_reading_format(l->r, "%s/%s", l->directory, name) : NULL;
     bool foreign = path && l->r->files->facts(l->r->files->ctx, path, &facts);
     for (size_t i = 0; foreign && i < l->n; i++)
@@ -234,10 +236,8 @@ static void emit_package(struct looking *l, const struct package *p, const struc
         return;
     for (size_t i = 0; i < l->n; i++) {
         struct package *other = l->package[i];
-        bool shares = false;
-        for (size_t k = 0; other != p && k < p->n && !shares; k++)
-            shares = other->kind == p->kind && find_file(other, p->file[k].path);
-        if (shares)
+        if (other != p && other->kind == p->kind &&
+            WC_ANY(f, WC_ITEMS(p->file, p->n), find_file(other, f->path)))
             put(&sharing, wc_reading_format(l->r, "%s %s", other->of.name, other->of.version));
     }
     /* Foreign files are looked for in the directory of the package's first library. */

@@ -56,9 +56,9 @@ of_finding() { "$CMD" report --json "$log" | jq -r --arg id "$1" ".findings[] | 
     make_standin 9.8.0 "$own" --layout pip --build 70
     run -1 "$CMD" run --log logs/ -- env/bin/python -c 'raise SystemExit(1)'
     [[ $output == *"not observed: no cuDNN was loaded or asked for"*"next     whichcudnn run --text"* ]]
-    cp "$lib/libcudnn.so.9" "$lib/libcudnn.so.9.20261130" # cudnn-frontend gives up where there are two
+    cp "$lib/libcudnn.so.9" "$lib/libcudnn.so.9.save-20261130" # cudnn-frontend gives up where there are two
     run -1 "$CMD" run --log logs/ -- env/bin/python -c 'raise SystemExit(1)'
-    [[ $output == *"warning[installation-mixed]: next to the files of nvidia-cudnn-cu12 9.8.0.70 is"*libcudnn.so.9.20261130* ]]
+    [[ $output == *"warning[installation-mixed]: next to the files of nvidia-cudnn-cu12 9.8.0.70 is"*libcudnn.so.9.save-20261130* ]]
     run -0 "$CMD" run --log logs/ -- env/bin/python -c ''
     [[ $output != *installation-mixed* ]]
 }
