@@ -240,6 +240,18 @@ except OSError: pass"
     [[ $output == *"${ends}libshared.so.1, which $PWD/program needs, was not found" ]]
 }
 
+@test "a part that is there and cannot be bound: the function that no library has" {
+    make_standin 8.9.7 lib --imports ops_infer=smallEnd --needs ops_infer=libsmall.so.1 # no cache has an 8
+    echo 'int smallBegin(void) { return 0; }' | "${CC:-gcc}" -shared -fPIC -Wl,-soname,libsmall.so.1 -o lib/libsmall.so.1 -x c -
+    build_host dlopen "$PWD/lib" host
+    run ! "$CMD" run --log logs/ -- ./host version create
+    [[ $output == *"error[symbol-version-not-found]: libcudnn_ops_infer.so.8 was linked with other libraries"*"smallEnd is in none"* ]]
+    # Whether another release of the part needs it, too, no replay shows.
+    [[ $output == *"not replayed"* && $output != *"  fix "* ]]
+    echo 'int smallEnd(void) { return 0; }' | "${CC:-gcc}" -shared -fPIC -Wl,-soname,libsmall.so.1 -o lib/libsmall.so.1 -x c -
+    run -0 "$CMD" run --log logs/ -- ./host version
+}
+
 @test "a file of any name that does not open, as the last thing before a bad end, is the finding" {
     mkdir loop
     ln -s libother.so.1 loop/libother.so.1

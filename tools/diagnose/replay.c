@@ -323,7 +323,10 @@ static bool is_refused(struct play *p, struct replay_request *q, const struct lo
 
     if (p->first) {
         q->first = *got;
-        q->refused = q->failure && got->files;
+        /* Which functions of others another release of a part needs is not known. */
+        q->refused = q->failure && got->files &&
+                     !(q->by_known_library && said->symbol && !said->version &&
+                       !wc_is_function_of_cudnn(said->symbol));
         q->unseen = q->refused && unseen;
         q->unmet = of ? of->library : NULL;
     }

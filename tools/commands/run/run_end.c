@@ -38,7 +38,7 @@ static void complete_logs(const struct child_logs *logs, const struct wc_outcome
         struct wc_record r;
         if ((own ? binding || o->ending == WC_ending_SIGNALED : !runs) && !log->stack.has_summary)
             last_request_emit(log, binding, &to);
-        if (!runs && o->exit_status > 0)
+        if (!runs && (o->exit_status > 0 || o->ending == WC_ending_SIGNALED))
             failed_requests_tell(log, &to);
         /* Which GPUs there are matters to processes that got a cuDNN, and costs a start of the
          * driver. */

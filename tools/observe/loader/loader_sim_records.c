@@ -430,8 +430,9 @@ bool loader_sim_emit_reason(struct loader_sim *g, struct loader_sim_emitter *t,
             !g->missing.p[i].damaged &&
             (!f->text || wc_str_starts(f->text, g->missing.p[i].name))) /* "NAME: cannot open" */
             m = &g->missing.p[i];
-    if (!m)
-        return false;
+    if (!m) /* all that a part needs is there, and a function of it may be nowhere */
+        return !f->text && wc_name_is_cudnn(f->caller) && g->missing.n == g->missing_from &&
+               loader_sim_emit_unbound(g, t, f);
     elf_reader_begin(&t->reader, &g->library_cache->disk);
     const struct loaded *root = root_of(m->by);
     struct wc_library l = root->about;
