@@ -373,9 +373,9 @@ static size_t left_running(pid_t command, pid_t *one) {
 /* ---- the conclusion ---- */
 
 /* No log: either nothing of cuDNN was in it, or the shim could not be. reason: why it could not be;
- * NULL: it could. */
+ * NULL: it could. is_all: that says why it failed, too. */
 static struct gate conclude_unobserved(const struct run *run, struct wc_record *outcome,
-                                       const char *reason) {
+                                       const char *reason, bool is_all) {
     const int status = child_exit_code(&run->child);
     pid_t one = 0;
     size_t running = reason ? 0 : left_running(run->child.pid, &one);
@@ -404,7 +404,7 @@ static struct gate conclude_unobserved(const struct run *run, struct wc_record *
         outcome_leave(&run->place, outcome, reason);
     if (!run->quiet)
         complain("%s", text);
-    if (!run->quiet && !reason && !is_disabled() && status > 0 && status <= 128 &&
+    if (!run->quiet && !is_all && !is_disabled() && status > 0 && status <= 128 &&
         !run->printed.were_read)
         print_format(stderr, "  next     %s\n", line);
     run_leave_verdict(run, text);
@@ -455,7 +455,7 @@ struct gate run_conclude(struct run *run) {
     if (logs.n > 0)
         answer = conclude_logs(run, &logs, &r);
     else
-        answer = conclude_unobserved(run, &r, reason || is_disabled() ? reason : unseen);
+        answer = conclude_unobserved(run, &r, reason || is_disabled() ? reason : unseen, reason);
     if (is_logged && unseen) {
         answer.passes = false;
         if (!run->quiet)
