@@ -119,11 +119,11 @@ char *preload_without(const char *list, const char *shim) {
 }
 
 /* Before its exec, and while the loader works, it is only in the environment; a process that
- * writes its title over its environment has it only in memory. */
+ * writes its title over its environment has it only in memory; one that ends has neither. */
 bool preload_is_gone(pid_t pid, const char *shim) {
     const char *name = wc_base_name(shim);
     size_t n;
-    OWNED char *maps = proc_text(pid, "maps", NULL), *environment = proc_text(pid, "environ", &n);
+    OWNED char *environment = proc_text(pid, "environ", &n), *maps = proc_text(pid, "maps", NULL);
 
     return *maps && !strstr(maps, name) &&
            !strstr(envz_get(environment, n, "LD_PRELOAD") ?: "", name);
