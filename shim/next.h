@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The definitions of the dl functions that come after ours in the loader's order: another preload's
- * or the C library's. next_definition, next_in_place_of and next_are_we_relocated are in start.c.
+ * or the C library's. next_in_list, next_definition, next_in_place_of and
+ * next_are_we_relocated are in start.c.
  */
 #pragma once
 
@@ -10,6 +11,13 @@
 
 #include "entry.h"
 
+struct link_map;
+
+/* What the first object on a list that is behind us (behind_us: each is) and fits (NULL: each does)
+ * defines under that name with that symbol type; 0: none. Start-up objects suffice: the C library
+ * is one. Before glibc 2.34 libdl may be loaded later, but then it is never unloaded. */
+uintptr_t next_in_list(const struct link_map *m, bool behind_us, const char *name, unsigned type,
+                       bool (*fits)(const struct link_map *m));
 /* Address of the next definition, 0 if no object after us has one (a program without libdl before
  * glibc 2.34). Looked up at first use. */
 uintptr_t next_definition(unsigned entry);

@@ -55,8 +55,8 @@ costs_little() {
 # needs_no_table OBJECT...: none has one that would be relocated when the shim wakes, and they call one
 # another, or what is only called to wake, or before the loader has relocated us.
 needs_no_table() {
-    local object needed known='_DYNAMIC _GLOBAL_OFFSET_TABLE_ __ehdr_start _end _r_debug config config_load
-        hooks_[a-z]+ memcpy rescan_in_initialisation shim_hook_unrelocated'
+    local object needed known='_DYNAMIC _GLOBAL_OFFSET_TABLE_ __ehdr_start _end _r_debug auxv_value config config_load
+        hooks_[a-z]+ memcpy memset rescan_in_initialisation'
     for object in "$@"; do
         if readelf -SW "$object" | grep -q '\.data\.rel\.ro'; then
             echo "$object has a table" && return 1
