@@ -41,7 +41,7 @@ static void begin_context(void) {
     wc_search_system_read(&system, wc_glibc_minor(process_glibc()),
                           (const char *)auxv_value(AT_PLATFORM), auxv_value(AT_HWCAP),
                           known ? &loader : NULL);
-    wc_search_system_use(&system, &context);
+    context.system = &system;
     context.library_path = wc_arena_string(&memory_arena, config_variable("LD_LIBRARY_PATH"));
     /* The cache is read once, as the loader does. */
     int fd = files_open("/etc/ld.so.cache", &st);

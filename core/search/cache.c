@@ -133,8 +133,8 @@ static const char *hwcaps_name(const struct cache *c, uint32_t index) {
 /* Its place on the machine's list, from 1; 0: not of this machine. */
 static unsigned priority(const struct cache *c, const struct wc_search_context *w, uint64_t hwcap) {
     const char *name = hwcaps_name(c, (uint32_t)hwcap);
-    for (unsigned k = 0; name && w->hwcaps && w->hwcaps[k]; k++)
-        if (wc_str_compare(w->hwcaps[k], name) == 0)
+    for (unsigned k = 0; name && w->system->hwcaps[k]; k++)
+        if (wc_str_compare(w->system->hwcaps[k], name) == 0)
             return k + 1;
     return 0;
 }
@@ -189,7 +189,7 @@ const char *wc_search_cache(const struct wc_search_context *w, const char *name)
             continue;
         if (!named && any)
             break;
-        if (named ? p && (!any || p < best_priority) : (e.hwcap & ~w->cache_hwcap) == 0) {
+        if (named ? p && (!any || p < best_priority) : (e.hwcap & ~w->system->cache_hwcap) == 0) {
             best = e;
             best_priority = p;
             any = true;

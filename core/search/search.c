@@ -72,8 +72,8 @@ static size_t token_length(const char *s, size_t n, const char *name) {
 
 /* Is the path in one of the loader's own directories, or below? */
 static bool is_below_default(const struct wc_search_context *context, const char *path) {
-    for (size_t i = 0; context->defaults && context->defaults[i]; i++)
-        if (wc_str_starts(path, context->defaults[i]))
+    for (const char *const *directory = context->system->defaults; *directory; directory++)
+        if (wc_str_starts(path, *directory))
             return true;
     return false;
 }
@@ -85,7 +85,9 @@ static bool expand(const struct wc_search_context *context, const char *origin, 
                    const char *text, size_t n, char *to, size_t cap) {
     const struct {
         const char *name, *value;
-    } tokens[] = {{"ORIGIN", origin}, {"PLATFORM", context->platform}, {"LIB", context->lib}};
+    } tokens[] = {{"ORIGIN", origin},
+                  {"PLATFORM", wc_str_or_null(context->system->platform)},
+                  {"LIB", context->system->lib}};
     struct wc_text t;
     bool from_origin = false;
     wc_text_begin(&t, to, cap);
@@ -225,7 +227,7 @@ static void try_subdirectory(struct search *s, const char *directory, const char
 }
 
 static void try_directory(struct search *s, const char *directory) {
-    const char *const *sub = s->context->subdirectories;
+    const char *const *sub = s->context->system->subdirectories;
     const char *missing = NULL;
     size_t n = wc_str_length(directory);
     bool known = is_missing(s, directory, n, NULL);
@@ -236,7 +238,7 @@ static void try_directory(struct search *s, const char *directory) {
         note_missing(s, directory, n, NULL);
     if (nowhere && join(s, directory, s->name, wc_str_length(s->name)))
         emit_missing(s, known);
-    for (; sub && *sub && !nowhere && !s->over; sub++)
+    for (; *sub && !nowhere && !s->over; sub++)
         if (leads_nowhere(s, directory, *sub, missing))
             missing = *sub;
         else
@@ -393,7 +395,7 @@ static void search_all(struct search *s, const struct wc_search_object *caller) 
         emit(s, cached, state_of(context, cached));
     }
     s->candidate.rule = WC_search_rule_DEFAULT;
-    const char *const *directory = no_default ? NULL : context->defaults;
+    const char *const *directory = no_default ? NULL : context->system->defaults;
     for (unsigned i = 0; directory && directory[i] && !s->over; i++) {
         s->candidate.index = i;
         s->candidate.element = directory[i];

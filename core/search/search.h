@@ -38,18 +38,9 @@ struct wc_search_context {
     bool secure;                     /* AT_SECURE: LD_LIBRARY_PATH is not heeded */
     struct wc_span cache;            /* the bytes of /etc/ld.so.cache; n 0: there is none */
     const char *const *listed;       /* as if it began with: name, path, ..., NULL; NULL: nothing */
-    const char *lib, *platform;  /* $LIB, $PLATFORM; platform NULL: the element does not count */
-    const char *const *defaults; /* directories with a '/' behind, NULL at the end */
-    /* Subdirectories of each directory, first to last, with a '/' behind, NULL at the end:
-     * "glibc-hwcaps/x86-64-v3/", then before glibc 2.37 those by the old rules, of which the same
-     * one may be there twice. */
-    const char *const *subdirectories;
-    /* Names below glibc-hwcaps/ that this machine has, best first, NULL at the end: for the cache.
-     */
-    const char *const *hwcaps;
-    uint64_t cache_hwcap; /* bits of the old rules that this machine has */
-    uint16_t machine;     /* EM_X86_64, EM_AARCH64 */
-    bool whole;           /* go on after the file that is taken, or that ends the search */
+    const struct wc_search_system *system; /* what this loader adds by itself */
+    uint16_t machine;                      /* EM_X86_64, EM_AARCH64 */
+    bool whole;  /* go on after the file that is taken, or that ends the search */
     bool sparse; /* leave out subdirectories that do not exist: the loader tries in them once */
     const struct wc_search_object *program; /* NULL: unknown */
     /* What is there already, in the loader's order, NULL at the end; NULL: not to be looked at. */
@@ -105,14 +96,17 @@ bool wc_search_preload(const char *list, const char *path, const char *soname,
 #define WC_SEARCH_DIRECTORIES 8     /* the loader's own */
 #define WC_SEARCH_SUBDIRECTORIES 32 /* of each */
 
-/* What a loader adds by itself, and looks for below each directory. */
+/* What a loader adds by itself. Lists end with NULL; directories have a '/' behind. */
 struct wc_search_system {
     const char *defaults[WC_SEARCH_DIRECTORIES + 1];
+    /* Of each directory, first to last: "glibc-hwcaps/x86-64-v3/", then before glibc 2.37 those by
+     * the old rules, of which the same one may be there twice. */
     const char *subdirectories[WC_SEARCH_SUBDIRECTORIES + 1];
-    const char *hwcaps[4];
-    char lib[64], platform[16];
-    uint64_t cache_hwcap;
-    char text[4096]; /* of the lists */
+    const char *hwcaps[4]; /* names below glibc-hwcaps/ that this machine has, best first */
+    char lib[64],
+        platform[16];     /* $LIB, $PLATFORM; platform "": an element with it does not count */
+    uint64_t cache_hwcap; /* bits of the old rules that this machine has, for the cache */
+    char text[4096];      /* of the lists */
 };
 /* What the loader reads of a processor. */
 struct wc_search_processor {
@@ -128,5 +122,3 @@ void wc_search_system_of(struct wc_search_system *out, const struct wc_search_pr
                          const struct wc_elf_image *loader);
 void wc_search_system_read(struct wc_search_system *out, unsigned glibc_minor, const char *platform,
                            uint64_t hwcap, const struct wc_elf_image *loader);
-/* Puts them into a context. */
-void wc_search_system_use(const struct wc_search_system *system, struct wc_search_context *context);

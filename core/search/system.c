@@ -223,13 +223,3 @@ void wc_search_system_read(struct wc_search_system *out, unsigned glibc_minor, c
 #endif
     wc_search_system_of(out, &processor, glibc_minor, platform, hwcap, loader);
 }
-
-void wc_search_system_use(const struct wc_search_system *system,
-                          struct wc_search_context *context) {
-    context->lib = system->lib;
-    context->platform = system->platform[0] ? system->platform : NULL;
-    context->defaults = system->defaults;
-    context->subdirectories = system->subdirectories;
-    context->hwcaps = system->hwcaps;
-    context->cache_hwcap = system->cache_hwcap;
-}

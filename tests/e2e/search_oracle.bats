@@ -190,13 +190,14 @@ is_noticed() { # [SET-UPS PROCESSOR]
 }
 
 @test "a replay that leaves out the subdirectories is noticed" {
-    with_edit core/search/search.c 'const char *const *sub = s->context->subdirectories;' \
-        'const char *const *sub = NULL;'
+    with_edit core/search/search.c 'const char *const *sub = s->context->system->subdirectories;' \
+        'const char *const *sub = (const char *const[]){NULL};'
     is_noticed
 }
 
 @test "a replay that does not know \$LIB is noticed" {
-    with_edit core/search/search.c '{"LIB", context->lib}' '{"LIBS", context->lib}'
+    with_edit core/search/search.c '{"LIB", context->system->lib}' \
+        '{"LIBS", context->system->lib}'
     is_noticed
 }
 

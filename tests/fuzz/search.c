@@ -81,9 +81,11 @@ static void *more(void *owner, size_t n) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    static const char *const defaults[] = {"/lib/", "/usr/lib/", NULL};
-    static const char *const subdirectories[] = {"glibc-hwcaps/x86-64-v2/", "tls/", NULL};
-    static const char *const hwcaps[] = {"x86-64-v2", NULL};
+    struct wc_search_system system = {.defaults = {"/lib/", "/usr/lib/"},
+                                      .subdirectories = {"glibc-hwcaps/x86-64-v2/", "tls/"},
+                                      .hwcaps = {"x86-64-v2"},
+                                      .lib = "lib64",
+                                      .cache_hwcap = 6};
     size_t n = size >= 2 ? data[0] | data[1] << 8 : 0, at = 0;
     const char *text[TEXTS];
     if (size < 2 || n > size - 2)
@@ -118,12 +120,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                                               .library_path_origin = "/opt",
                                               .secure = size % 7 == 0,
                                               .cache = {cache, size - 2 - n},
-                                              .lib = "lib64",
-                                              .platform = size & 2 ? "haswell" : NULL,
-                                              .defaults = defaults,
-                                              .subdirectories = subdirectories,
-                                              .hwcaps = hwcaps,
-                                              .cache_hwcap = 6,
+                                              .system = &system,
                                               .machine = EM_X86_64,
                                               .whole = size & 4,
                                               .sparse = size & 8,
@@ -131,6 +128,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                                               .loaded = loaded,
                                               .memory = &memory};
     struct seen seen = {0, false};
+    strcpy(system.platform, size & 2 ? "haswell" : "");
     wc_search(&library_cache, &caller, text[0], scratch, WC_SEARCH_SCRATCH, see, &seen);
     wc_replay_run(replay, &library_cache, &caller, text[0], scratch, WC_SEARCH_SCRATCH);
     replay->site[0] = replay->conda[0] = replay->cuda[0] = text[1];

@@ -162,7 +162,7 @@ static void use_system(const char *loader, const char *minor) {
         exit(2);
     wc_search_system_read(&system, (unsigned)atoi(minor), (const char *)getauxval(AT_PLATFORM),
                           getauxval(AT_HWCAP), &image);
-    wc_search_system_use(&system, &library_cache);
+    library_cache.system = &system;
     say_each("default", system.defaults);
     say_each("subdirectory", system.subdirectories);
     say_each("hwcap", system.hwcaps);

@@ -36,6 +36,7 @@ static bool read_without_end(void *ctx, const char *path, uint64_t offset, void 
 }
 
 static const struct wc_files files = {.read = read_without_end, .facts = facts_of_nothing};
+static const struct wc_search_system no_system;
 
 static bool count_directory(void *count, const struct wc_search_candidate *c) {
     *(unsigned *)count += c->directory != NULL;
@@ -50,7 +51,7 @@ static void a_list_is_not_read_behind_its_bound(void **state) {
     char *memory =
         mmap(NULL, (PAGES + 1) * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     char *list = memory + PAGES * PAGE - DIRECTORIES * ELEMENT;
-    struct wc_search_context library_cache = {.files = &files};
+    struct wc_search_context library_cache = {.files = &files, .system = &no_system};
     struct wc_search_object caller = {.path = "/caller", .runpath = list};
     unsigned count = 0;
     (void)state;
@@ -73,7 +74,7 @@ static void an_empty_list_has_no_element(void **state) {
     static char scratch[WC_SEARCH_SCRATCH];
     static const char *const lists[] = {"", "/a", "/a:"};
     const struct wc_search_object caller = {.path = "/caller", .runpath = ""};
-    struct wc_search_context context = {.files = &files};
+    struct wc_search_context context = {.files = &files, .system = &no_system};
     (void)state;
     for (unsigned elements = 0; elements < 3; elements++) {
         unsigned count = 0;
@@ -196,10 +197,11 @@ static bool note_default(void *list, const struct wc_search_candidate *c) {
 }
 
 static void each_directory_of_the_loader_has_its_number(void **state) {
-    static const char *const defaults[] = {"/lib64/", "/usr/lib64/", "/lib/", NULL};
+    static const struct wc_search_system system = {
+        .defaults = {"/lib64/", "/usr/lib64/", "/lib/", NULL}};
     static unsigned char scratch[WC_SEARCH_SCRATCH];
     const struct wc_files none = {.read = read_nothing, .facts = facts_of_nothing};
-    const struct wc_search_context context = {.files = &none, .defaults = defaults};
+    const struct wc_search_context context = {.files = &none, .system = &system};
     char list[256] = "";
     (void)state;
     assert_false(
@@ -254,7 +256,7 @@ static void a_site_is_noted_once(void **state) {
         .read = read_nothing, .facts = facts_of_all, .list = list_nothing};
     static struct wc_replay r;
     static char scratch[WC_SEARCH_SCRATCH];
-    const struct wc_search_context context = {.files = &files};
+    const struct wc_search_context context = {.files = &files, .system = &no_system};
     const struct wc_search_object caller = {.path = "/caller"};
     (void)state;
     wc_replay_run(&r, &context, &caller, "libcudnn.so.9", scratch, sizeof scratch);

@@ -316,7 +316,7 @@ void library_cache_use(struct library_cache *w, const char *interpreter,
         interpreter = OWN_INTERPRETER;
     if (!w->interpreter || strcmp(w->interpreter, interpreter) != 0)
         read_system(w, interpreter);
-    wc_search_system_use(&w->system, search);
+    search->system = &w->system;
     search->files = &w->disk.files;
     search->cache = w->cache;
     search->listed = w->listed;
