@@ -422,7 +422,7 @@ def an_image_with_the_cudnn_of_another_cuda(w):
     host.does("open:libcudnn.so.5:libcudnn initialization failure", "create")
     w.says("libcudnn initialization failure", ends=1)
     w.finds("dependency-missing", "libcublas.so.8.0", lib / "libcudnn.so.5")
-    w.repairs("install", maps=lib / "libcudnn.so.5", by=lambda: w.again(release, lib))
+    w.repairs("reinstall or install", maps=lib / "libcudnn.so.5", by=lambda: w.again(release, lib))
 
 
 @case("C121")
