@@ -317,10 +317,8 @@ static const char *const sources[WAYS] = {"DT_NEEDED", "names it asked for", "pa
 int32_t wc_cuda_of(const struct wc_object *o) {
     if (o->r.role != WC_role_CUDA_DEPENDENCY || !o->r.mapped)
         return -1;
-    int32_t cuda = wc_name_cuda(o->r.soname);
-    if (cuda < 0)
-        cuda = wc_name_cuda(o->r.path);
-    return cuda > 0 ? cuda : -1;
+    const int32_t cuda = wc_name_cuda(o->r.soname);
+    return cuda > 0 ? cuda : wc_name_cuda(o->r.path);
 }
 
 int32_t wc_cuda_of_dependencies(const struct wc_stack *s) {
@@ -384,8 +382,9 @@ static struct wc_cuda claim_of(const struct wc_stack *s, const struct wc_object 
 
 static bool belongs_to(const struct wc_stack *s, const struct wc_object *o,
                        const struct wc_object *facade) {
-    return o == facade || /* a part of another release says nothing of it */
-           (wc_in_set(s, o, facade) && wc_ranges_meet(wc_own_range(o), wc_own_range(facade)));
+    return o == facade || /* a part of another release from elsewhere says nothing of it */
+           (wc_in_set(s, o, facade) && (wc_same_installation(o, facade) ||
+                                        wc_ranges_meet(wc_own_range(o), wc_own_range(facade))));
 }
 
 struct wc_cuda wc_cuda_of_set(const struct wc_stack *s, const struct wc_object *facade) {
