@@ -132,9 +132,8 @@ static void check(const struct drawn *d) {
     /* Whatever else is changed: */
     if (ended_badly(d->end))
         assert_true(with.verdict != WC_verdict_OK && with.verdict != WC_verdict_NOTES);
-    assert_int_equal(with.next != NULL,
-                     with.verdict == WC_verdict_UNEXPLAINED ||
-                         (with.died && with.verdict != WC_verdict_ERRORS));
+    assert_int_equal(with.next != NULL, with.verdict == WC_verdict_UNEXPLAINED ||
+                                            (with.died && with.verdict != WC_verdict_ERRORS));
     assert_true(with.known.n == 0 || with.verdict == WC_verdict_UNEXPLAINED);
     if (d->cudnn)
         assert_true(with.copies.n > 0 && strstr(with.copies.p[0], "cuDNN 9.4.0"));
