@@ -48,11 +48,13 @@ int edit_cost(const struct edits *edits) {
     const struct edit *first = edits->p, *last = first + edits->n - 1;
     int cost = 0;
 
-    if (edits->n > 1 && first->kind == EDIT_DELETE &&
-        (last->kind == EDIT_LINKS || edit_is_replaced(first, last)))
-        return 0; /* what was meant to be a link is one again */
+    if ((first->kind == EDIT_DELETE && last->kind == EDIT_LINKS) ||
+        (edit_is_replaced(first, last) && !wc_str_find_char(last->target, '/')))
+        return 0;
     WC_EACH(e, *edits)
-        cost += e->kind == EDIT_SET && wc_str_same(e->name, "LD_PRELOAD") ? COST_OF_PRELOAD
-                                                                          : edit_rows[e->kind].cost;
+        if (e->kind != EDIT_DELETE || e == last) /* else it makes room for the next */
+            cost += e->kind == EDIT_SET && wc_str_same(e->name, "LD_PRELOAD")
+                        ? COST_OF_PRELOAD
+                        : edit_rows[e->kind].cost;
     return cost;
 }

@@ -68,4 +68,4 @@ bool edit_is_replaced(const struct edit *e, const struct edit *by);
 /* The same; any: whatever release is installed, or value is set. */
 bool edit_is_same(const struct edit *a, const struct edit *b, bool any);
 bool edit_is_variable(const struct edit *e);
-int edit_cost(const struct edits *edits);
+int edit_cost(const struct edits *edits); /* 0: texts become links again, which is one step */

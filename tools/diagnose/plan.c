@@ -255,8 +255,7 @@ static void play_all(struct planning *p, bool more) {
     for (size_t i = 0; i < p->candidates.n; i++) {
         const struct candidate *c = &p->candidates.p[i];
         const char *read_only = refused_at(p, c, EROFS);
-        const bool is_one = c->n == 1 || c->p[0].kind == EDIT_DELETE; /* a link for its text */
-        if (is_one != more && !read_only)
+        if ((c->n == 1 || edit_cost(&(struct edits){c->p, c->n}) == 0) != more && !read_only)
             play(p, c);
         if (c->p[0].environment && read_only)
             p->read_only = read_only;

@@ -167,8 +167,7 @@ struct wc_version make_release_in(struct making *m, const char *directory, int32
             continue;
         struct wc_version v =
             library_release(m->libraries, make_format(m, "%s/%s", directory, *entry));
-        if (v.patch < 0)
-            v = name.version;
+        v = v.patch < 0 ? name.version : v;
         if (v.patch < 0)
             continue;
         v.build = -1;
