@@ -191,15 +191,13 @@ static void compare(struct looking *l, struct package *p) {
     }
 }
 
-/* On no list, nor a link to one, and loadable: "libcudnn.so.*[0-9]" is cudnn-frontend's pattern. */
+/* A file on no list, nor a link to one; "libcudnn_ops.so.9.bak" is never requested. */
 static bool note_foreign(void *ctx, const char *name) {
     struct looking *l = ctx;
     struct wc_file_stat facts;
     size_t mark = l->r->memory.used;
-    bool counts =
-        wc_name_is_cudnn(name) &&
-        (wc_str_ends(name, ".so") || wc_version_known(wc_name_read(name).version) ||
-         (wc_str_starts(name, "libcudnn.so.") && wc_is_digit(name[wc_str_length(name) - 1])));
+    bool counts = wc_name_is_cudnn(name) &&
+                  (wc_str_ends(name, ".so") || wc_version_known(wc_name_read(name).version));
     const char *path = counts ? wc_reading_format(l->r, "%s/%s", l->directory, name) : NULL;
     bool foreign = path && l->r->files->facts(l->r->files->ctx, path, &facts);
     for (size_t i = 0; foreign && i < l->n; i++)

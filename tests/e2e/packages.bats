@@ -56,15 +56,18 @@ of_finding() { "$CMD" report --json "$log" | jq -r --arg id "$1" ".findings[] | 
     make_standin 9.8.0 "$own" --layout pip --build 70
     run -1 "$CMD" run --log logs/ -- env/bin/python -c 'raise SystemExit(1)'
     [[ $output == *"not observed: no cuDNN was loaded or asked for"*"next     whichcudnn run --text"* ]]
-    cp "$lib/libcudnn.so.9" "$lib/libcudnn.so.9.save-20261130" # cudnn-frontend gives up where there are two
+    cp "$lib/libcudnn.so.9" "$lib/libcudnn.so.9.20261130" # cudnn-frontend gives up where there are two
     run -1 "$CMD" run --log logs/ -- env/bin/python -c 'raise SystemExit(1)'
-    [[ $output == *"warning[installation-mixed]: next to the files of nvidia-cudnn-cu12 9.8.0.70 is"*libcudnn.so.9.save-20261130* ]]
+    [[ $output == *"warning[installation-mixed]: next to the files of nvidia-cudnn-cu12 9.8.0.70 is"*libcudnn.so.9.20261130* ]]
     run -0 "$CMD" run --log logs/ -- env/bin/python -c ''
     [[ $output != *installation-mixed* ]]
 }
 
 @test "a wheel that is whole is told once and is no finding" {
     build_host opened-now "$site/nvidia/cudnn/lib" host
+    for name in libcudnn.so.9.bak libcudnn_ops.so.9.bak-1 libcudnn.so.9.save-20261130; do
+        cp "$site"/nvidia/cudnn/lib/libcudnn.so.9 "$site/nvidia/cudnn/lib/$name" # which the loader never asks for
+    done
     watched 0 ./host version create
     is "$(records package "$log" | wc -l)" 1
     is "$(of_package nvidia-cudnn-cu12 '[.package_state, .package_version, .missing_count, .missing, .changed, .foreign]')" \
