@@ -317,20 +317,25 @@ static void an_older_one_before_the_variable_is_told_when_the_program_fails(void
 
 /* ---- already-loaded-by-soname ---- */
 
-/* The second host finds what the first has loaded; by itself it would find `own`. */
-static int64_t add_second(struct scene *s, struct wc_version loaded, struct wc_version own) {
-    int64_t first = add_host(s, "/opt/one/libone.so");
-    int64_t facade = add_facade(s, "/opt/one", loaded, first);
-    int64_t second = add_host(s, "/opt/two/libtwo.so");
+/* `by` finds the facade that is loaded; by itself it would find `own`. */
+static void add_found(struct scene *s, int64_t by, int64_t facade, struct wc_version own) {
     struct sought f = {.name = "libcudnn.so.9",
-                       .by = second,
+                       .by = by,
                        .object = facade,
                        .rule = WC_search_rule_LOADED,
                        .takes = wheel};
     struct beside b = {
         .path = wheel, .rule = WC_search_rule_RUNPATH, .passed_over = true, .version = own};
-    add_part(s, "/opt/one", "graph", loaded, facade);
     add_beside(s, add_search(s, &f), &b);
+}
+
+/* The second host finds what the first has loaded. */
+static int64_t add_second(struct scene *s, struct wc_version loaded, struct wc_version own) {
+    int64_t first = add_host(s, "/opt/one/libone.so");
+    int64_t facade = add_facade(s, "/opt/one", loaded, first);
+    int64_t second = add_host(s, "/opt/two/libtwo.so");
+    add_part(s, "/opt/one", "graph", loaded, facade);
+    add_found(s, second, facade, own);
     return second;
 }
 
@@ -373,17 +378,8 @@ static void what_the_host_itself_had_loaded_is_a_note(void **state) {
     struct wc_version v = draw_release(9);
     int64_t host = add_host(s, "/opt/one/libone.so");
     int64_t facade = add_facade(s, "/opt/one", v, host);
-    struct sought f = {.name = "libcudnn.so.9",
-                       .by = host,
-                       .object = facade,
-                       .rule = WC_search_rule_LOADED,
-                       .takes = wheel};
-    struct beside b = {.path = wheel,
-                       .rule = WC_search_rule_RUNPATH,
-                       .passed_over = true,
-                       .version = other_minor(v, 1)};
     add_part(s, "/opt/one", "graph", v, facade);
-    add_beside(s, add_search(s, &f), &b);
+    add_found(s, host, facade, other_minor(v, 1));
     assert_finds(s, "already-loaded-by-soname");
     assert_int_equal(s->found.p[0].severity, WC_severity_NOTE);
 }
