@@ -150,8 +150,8 @@ bool loader_sim_emit_unbound(struct loader_sim *g, struct loader_sim_emitter *t,
                              const struct wc_failure_record *last);
 /* Why that request failed, the last since missing_from: what its file lacks, unless the log has the
  * loader's words, and the search for that, unless it is that of needer, which the log has; and the
- * file, if it is a host, as an object of that number that is not mapped. False: it does not exist,
- * or lacks nothing. */
+ * file, if it is a host, as an object of that number that is not mapped; of cuDNN's own requests
+ * also a function that is nowhere. False: it does not exist, or lacks nothing. */
 bool loader_sim_emit_reason(struct loader_sim *g, struct loader_sim_emitter *t,
                             const struct wc_failure_record *f, int64_t number, const char *needer);
 void loader_sim_emitter_end(struct loader_sim_emitter *t);

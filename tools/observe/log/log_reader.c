@@ -275,8 +275,8 @@ static void infer_failure(struct source *p) {
         return; /* it ended as others do, or goes on */
     if (wc_name_kind_of(r.u.failure.name) == WC_NAME_OTHER ||
         WC_ANY(o, p->stack.objects, wc_answers_to(o, r.u.failure.name)) ||
-        WC_ANY(f, p->stack.failures, f->r.request > r.u.failure.request)) /* `run` found out why */
-        return;
+        WC_ANY(f, p->stack.failures, f->r.inferred && f->r.request > r.u.failure.request))
+        return; /* or `run` found out why; what the loader said was another thread's */
     r.seq = p->last_seq;
     wc_stack_apply(&p->stack, &r);
 }
