@@ -447,15 +447,6 @@ static bool is_for_other_cuda(const struct case_of *c) {
     return false;
 }
 
-/* For which CUDA such an edit reinstalls cuDNN, without what it needs; -1: not known. */
-static int32_t cuda_anew(const struct edit *e) {
-    const int32_t named = e->name ? wc_cuda_in_package(e->name) : -1;
-
-    if (e->target && wc_is_digit(e->target[0]))
-        return (int32_t)strtol(e->target, NULL, 10);
-    return named > 0 || !e->value ? named : wc_cuda_in_package(e->value);
-}
-
 /* What was built for a newer system than this one is so in its package, too (case A201); a part
  * only may be another program's. What a library of cuDNN's needs of other makers, and what is in
  * no table, it still needs when it is put there again; and of CUDA, where it is for the same (world
@@ -488,9 +479,6 @@ static bool needs_the_same(const struct case_of *c) {
             (e->kind == EDIT_REINSTALL ? wc_kind_is_ours(needer) : anew || package) &&
             !wheel_cudnn_needs(missing))
             return true;
-        if (missing && anew && wc_name_cuda(missing) > 0 &&
-            (cuda_anew(e) <= 0 || wc_name_cuda(missing) == cuda_anew(e)))
-            return true;
     }
     return false;
 }
@@ -500,23 +488,15 @@ static struct wc_version release_of(const struct wc_object *o) {
 }
 
 /* Of two packages that have put their files at one path the one whose release is loaded is that
- * with which the process failed (world two_flavours_in_one_directory). With libraries of both it
- * failed with neither, and the older one is not kept (world two_packages_own_the_files). */
+ * with which the process failed (world two_flavours_in_one_directory). */
 static bool keeps_failed(const struct case_of *c) {
     const struct wc_version had = release_of(wc_first_facade(c->before)),
                             gets = release_of(wc_first_facade(c->then));
-    bool both = false, older = wc_version_compare(gets, had) < 0;
 
     if (!is_a(c->f, "installation-mixed") || c->c->n < 2 || c->c->p[0].kind != EDIT_REMOVE ||
         !has_failed(c->p) || !wc_version_known(had) || !wc_version_known(gets))
         return false;
-    WC_EACH(o, c->before->objects)
-        if (o->r.mapped && o->r.role == WC_role_PART && wc_version_known(release_of(o)) &&
-            wc_version_compare(release_of(o), had) != 0) {
-            both = true;
-            older = older || wc_version_compare(gets, release_of(o)) < 0;
-        }
-    return both ? older : wc_version_compare(gets, had) == 0;
+    return wc_version_compare(gets, had) == 0;
 }
 
 /* A wrapper of dlopen hides NVRTC's own search path from the loader as well: its builtins are in
