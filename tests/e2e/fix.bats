@@ -934,6 +934,17 @@ END
     is "$(content)" "$broken"
 }
 
+@test "--undo: what is killed as soon as its journal is there is found from its logs" {
+    command -v strace >/dev/null || skip "no strace here"
+    two_wheels
+    strace -o /dev/null -e inject=syncfs:signal=KILL:when=2 "$CMD" fix --apply --yes logs >out 2>&1 || status=$?
+    is "$status" 137
+    [ -e "$site/.whichcudnn-undo/journal.json" ]
+    run -0 --separate-stderr fix --undo --yes logs
+    is "${stderr_lines[-1]}" "whichcudnn: as it was: $site"
+    unharmed
+}
+
 @test "--undo: a journal is data, which a repository may hold: it names its own environment or nothing is done" {
     cut_off
     mkdir precious elsewhere

@@ -120,10 +120,9 @@ static void remove_new(const char *path, const char *saved) {
 /* ---- saving, and putting back ---- */
 
 static char *trouble_of_room(const char *path) {
-    return access(path, F_OK) != 0 ? trouble_of(path)
-           : !has_little_room(path, ROOM_LEAST)
-               ? NULL
-               : must_format("%s: less than %d MiB are free", path, ROOM_LEAST >> 20);
+    if (access(path, F_OK) != 0 || !has_little_room(path, ROOM_LEAST))
+        return access(path, F_OK) != 0 ? trouble_of(path) : NULL;
+    return must_format("%s: less than %d MiB are free", path, ROOM_LEAST >> 20);
 }
 
 static char *save_all(struct saved *s, const json_t *steps) {
@@ -142,23 +141,27 @@ static char *save_all(struct saved *s, const json_t *steps) {
     json_object_foreach(s->paths, path, unused) {
         OWNED char *to = must_format("%s/%d", s->folder, n++);
         char *trouble = access(path, W_OK) == 0 ? trouble_of_room(path) : trouble_of(path);
-        trouble = trouble ?: link_tree(path, to);
-        if (trouble)
+        if ((trouble = trouble ?: link_tree(path, to)))
             return trouble;
     }
     json_auto_t *journal = json_pack("{s:i, s:O, s:O, s:o}", "version", 1, "paths", s->paths,
                                      "steps", steps, "link", text_to_json(s->link));
-    bool good = json_dump_file(journal, fresh, JSON_INDENT(1)) == 0;
-    /* All of it is on the disk before the name is, and that is before anything changes. */
-    good = good && syncfs(s->lock) == 0 && rename(fresh, s->journal) == 0 && syncfs(s->lock) == 0;
-    return good ? NULL : trouble_of(s->journal);
+    /* All of it is on the disk before the name is, and a link to it is next to the log, where
+     * --undo finds it after a SIGKILL; that is before anything changes. */
+    bool good = json_dump_file(journal, fresh, JSON_INDENT(1)) == 0 && syncfs(s->lock) == 0;
+    if (good && symlink(s->journal, s->link) != 0)
+        complain("no link to the journal: %s: %s", s->link, strerror(errno));
+    if (good && rename(fresh, s->journal) == 0 && syncfs(s->lock) == 0)
+        return NULL;
+    char *trouble = trouble_of(s->journal);
+    unlink(s->link);
+    return trouble;
 }
 
 /* Takes the paths. NULL: done; else why not, and nothing is changed (the caller frees). near: the
  * directory of the log. */
 static char *saved_begin(struct saved *s, json_t *paths, const json_t *steps, const char *near) {
-    const char *temporary = getenv("TMPDIR");
-    const char *first = first_path(paths);
+    const char *temporary = getenv("TMPDIR"), *first = first_path(paths);
     char *trouble = trouble_of_room(temporary && *temporary ? temporary : "/tmp");
 
     *s = (struct saved){.paths = paths, .lock = -1};
@@ -169,8 +172,6 @@ static char *saved_begin(struct saved *s, json_t *paths, const json_t *steps, co
         trouble = save_all(s, steps);
         if (trouble && access(s->journal, F_OK) != 0)
             remove_tree(s->folder);
-        else if (!trouble && symlink(s->journal, s->link) != 0)
-            complain("no link to the journal: %s: %s", s->link, strerror(errno));
     }
     if (trouble)
         saved_forget(s);
@@ -272,7 +273,6 @@ static int do_all(const json_t *steps, const char *near) {
     struct saved saved;
     size_t i, j;
     int asked = 0;
-    bool good = true;
 
     json_array_foreach(steps, i, step)
         json_array_foreach(json_object_get(step, "changes"), j, path)
@@ -281,12 +281,12 @@ static int do_all(const json_t *steps, const char *near) {
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, &before);
     OWNED char *trouble = saved_begin(&saved, paths, steps, near);
+    bool good = !trouble;
     if (trouble)
         complain("nothing was done: %s", trouble);
     json_array_foreach(steps, i, step)
-        if (good && !trouble && is_kind(step, "command"))
+        if (good && is_kind(step, "command"))
             good = !asked && do_step(text_of_step(step), &before, &asked);
-    good = good && !trouble;
     if (!trouble && !good && saved.journal) {
         trouble = put_back(&saved);
         complain("%s%s%s%s", trouble ? "not put back: " : "put back what was there", trouble ?: "",
