@@ -68,12 +68,13 @@ static const char *opener_of(const struct asked *a) {
     return NULL;
 }
 
-/* The first part that was loaded, by its path and from another directory than its object, the
- * facade. */
+/* The first part that was loaded, from another directory than its object, the facade; a package
+ * opens its own by their paths. */
 static const char *early_part(const struct asked *a) {
     const struct wc_object *o =
         WC_FIRST(part, a->s->objects, part->r.role == WC_role_PART && part->r.mapped);
     const bool is_it = o && a->object && o->r.asked_name && strchr(o->r.asked_name, '/') &&
+                       !wc_is_of_environment(o->r.installation_kind) &&
                        !wc_same_directory(wc_real_path_of(o), wc_real_path_of(a->object));
 
     return is_it ? wc_path_of(o) : NULL;

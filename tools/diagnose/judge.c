@@ -488,15 +488,23 @@ static struct wc_version release_of(const struct wc_object *o) {
 }
 
 /* Of two packages that have put their files at one path the one whose release is loaded is that
- * with which the process failed (world two_flavours_in_one_directory). */
+ * with which the process failed (world two_flavours_in_one_directory). With libraries of both it
+ * failed with neither, and the older one is not kept (world two_packages_own_the_files). */
 static bool keeps_failed(const struct case_of *c) {
     const struct wc_version had = release_of(wc_first_facade(c->before)),
                             gets = release_of(wc_first_facade(c->then));
+    bool both = false, older = wc_version_compare(gets, had) < 0;
 
     if (!is_a(c->f, "installation-mixed") || c->c->n < 2 || c->c->p[0].kind != EDIT_REMOVE ||
         !has_failed(c->p) || !wc_version_known(had) || !wc_version_known(gets))
         return false;
-    return wc_version_compare(gets, had) == 0;
+    WC_EACH(o, c->before->objects)
+        if (o->r.mapped && o->r.role == WC_role_PART && wc_version_known(release_of(o)) &&
+            wc_version_compare(release_of(o), had) != 0) {
+            both = true;
+            older = older || wc_version_compare(gets, release_of(o)) < 0;
+        }
+    return both ? older : wc_version_compare(gets, had) == 0;
 }
 
 /* A wrapper of dlopen hides NVRTC's own search path from the loader as well: its builtins are in

@@ -268,17 +268,13 @@ static bool was_missed(void *play, const char *name) {
     return WC_ANY(f, s->failures, wc_str_same(wc_missing_of(f), name) && wc_was_the_end(s, f));
 }
 
-static bool has_directory(struct play *p, const char *root, size_t n, const char *rest) {
-    return wc_is_directory(&p->r->library_cache->disk.files,
-                           format(p, "%.*s%.*s", (int)n, root, (int)wc_dir_length(rest), rest));
-}
-
 /* Where Python finds a module: in the first place of a list that has its folder. gone: where it
  * was. */
 static const char *first_place(struct play *p, const char *list, const char *gone, size_t n,
                                const char *rest) {
     WC_EACH_ELEMENT(e, list, ":")
-        if (has_directory(p, e.p, e.n, rest))
+        if (wc_is_directory(&p->r->library_cache->disk.files,
+                            format(p, "%.*s%.*s", (int)e.n, e.p, (int)wc_dir_length(rest), rest)))
             return format(p, "%.*s%s", (int)e.n, e.p, rest);
     return format(p, "%.*s-is-not-searched%s", (int)n, gone, rest);
 }

@@ -550,14 +550,12 @@ bool setter_is_itself(const struct wc_stack *s, const char *value) {
     const size_t n = strlen(own), first = strcspn(value, ":");
     OWNED char *unpacked = must_format("%.*s", (int)first, value);
 
-    if (s->process.run_pid == WC_NULL)
-        return false;
-    if (parent && strncmp(parent, wc_base_name(program), 15) == 0 && first > 0 &&
-        access(unpacked, F_OK) != 0) /* of one file, which unpacked its libraries there */
-        return true;
-    return n > 0 && strncmp(value, own, n) == 0 &&
-           WC_ANY(folder, WC_ROWS(folders),
-                  first == n + strlen(*folder) && strncmp(value + n, *folder, first - n) == 0);
+    return s->process.run_pid != WC_NULL &&
+           ((parent && strncmp(parent, wc_base_name(program), 15) == 0 && first > 0 &&
+             access(unpacked, F_OK) != 0) || /* of one file, which unpacked its libraries there */
+            (n > 0 && strncmp(value, own, n) == 0 &&
+             WC_ANY(folder, WC_ROWS(folders),
+                    first == n + strlen(*folder) && strncmp(value + n, *folder, first - n) == 0)));
 }
 
 struct setter setter_of(struct wc_arena *memory, const struct wc_stack *s, int64_t pid,
