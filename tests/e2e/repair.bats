@@ -2991,38 +2991,3 @@ C
         "[\"export LD_PRELOAD=$PWD/new/libcudnn.so.5.1.10\",\"replayed\"]"
     LD_PRELOAD=$PWD/new/libcudnn.so.5.1.10 run -0 ./host
 }
-
-@test "what unpacks its libraries and removes them at its end: what it missed is played without them" {
-    make_standin 8.9.7 opt
-    mkdir app
-    echo 'int cudnnCreate(void **); int start(void **h) { return cudnnCreate(h); }' |
-        "${CC:-gcc}" -shared -fPIC -x c - -o app/engine.so -L opt -l:libcudnn.so.8
-    "${CC:-gcc}" -x c - -o boot -ldl <<'END'
-#include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-/* It starts itself again with what it has unpacked before the user's variable. */
-int main(int argc, char **argv) {
-    char path[4096], *given = getenv("LD_LIBRARY_PATH");
-    int status = 0;
-    if (argc > 1)
-        return !dlopen("unpacked/engine.so", RTLD_NOW) && fprintf(stderr, "%s\n", dlerror());
-    if (system("cp -r app unpacked"))
-        return 2;
-    snprintf(path, sizeof(path), "%s/unpacked%s%s", getcwd(NULL, 0), given ? ":" : "", given ? given : "");
-    setenv("LD_LIBRARY_PATH", path, 1);
-    if (!fork())
-        execl("./boot", argv[0], "again", NULL);
-    wait(&status);
-    return system("rm -r unpacked") || status;
-}
-END
-    run -1 "$CMD" run --log logs -- ./boot
-    "$CMD" report --json logs >report.json || true
-    is "$(finding library-not-found '[.fix[] | [.command, .checked, .why]][0]')" \
-        "[\"export LD_LIBRARY_PATH=$PWD/opt\",\"no\",\"unpacked/engine.so is gone, and may need more\"]"
-    LD_LIBRARY_PATH=$PWD/opt run -0 ./boot
-}

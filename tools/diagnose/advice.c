@@ -74,7 +74,9 @@ static const char *early_part(const struct asked *a) {
     const struct wc_object *o =
         WC_FIRST(part, a->s->objects, part->r.role == WC_role_PART && part->r.mapped);
     const bool is_it = o && a->object && o->r.asked_name && strchr(o->r.asked_name, '/') &&
+                       o->r.asked_how == WC_operation_DLOPEN &&
                        !wc_is_of_environment(o->r.installation_kind) &&
+                       !wc_is_cudnn(wc_object_of(a->s, o->r.asked_by_object, o->r.asked_by)) &&
                        !wc_same_directory(wc_real_path_of(o), wc_real_path_of(a->object));
 
     return is_it ? wc_path_of(o) : NULL;

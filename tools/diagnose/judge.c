@@ -447,6 +447,15 @@ static bool is_for_other_cuda(const struct case_of *c) {
     return false;
 }
 
+/* For which CUDA such an edit reinstalls cuDNN, without what it needs; -1: not known. */
+static int32_t cuda_anew(const struct edit *e) {
+    const int32_t named = e->name ? wc_cuda_in_package(e->name) : -1;
+
+    if (e->target && wc_is_digit(e->target[0]))
+        return (int32_t)strtol(e->target, NULL, 10);
+    return named > 0 || !e->value ? named : wc_cuda_in_package(e->value);
+}
+
 /* What was built for a newer system than this one is so in its package, too (case A201); a part
  * only may be another program's. What a library of cuDNN's needs of other makers, and what is in
  * no table, it still needs when it is put there again; and of CUDA, where it is for the same (world
@@ -478,6 +487,9 @@ static bool needs_the_same(const struct case_of *c) {
         if (missing && !in_tables &&
             (e->kind == EDIT_REINSTALL ? wc_kind_is_ours(needer) : anew || package) &&
             !wheel_cudnn_needs(missing))
+            return true;
+        if (missing && anew && wc_name_cuda(missing) > 0 &&
+            (cuda_anew(e) <= 0 || wc_name_cuda(missing) == cuda_anew(e)))
             return true;
     }
     return false;

@@ -236,9 +236,7 @@ static void play(struct planning *p, const struct candidate *edits) {
     if (x->outcome.why)
         return;
     x->unsure = opens_later(p, x) ?: set_by_script(p, x) ?: closed_below(p, x);
-    x->plugin = edits->p[0].kind == EDIT_OPEN ? edits->p[0].because
-                : p->replay.gone ? format(p, "%s is gone, and may need more", p->replay.gone)
-                                 : drops_plugin(p, x);
+    x->plugin = edits->p[0].kind == EDIT_OPEN ? edits->p[0].because : drops_plugin(p, x);
     judge_weigh(p, x);
     x->harmless = judge_is_harmless(&p->replay, &p->base, &x->outcome,
                                     !WC_ANY(e, list, !edit_is_variable(e))) &&

@@ -20,15 +20,6 @@ static bool is_dlopen(enum wc_operation how) {
     return how == WC_operation_DLOPEN || how == WC_operation_DLMOPEN;
 }
 
-/* What unpacks its libraries (a bundle of PyInstaller's, an AppImage, Java) removes them at its
- * end. */
-static bool is_gone(const struct replay *r, const char *path) {
-    const struct wc_files *files = &r->library_cache->disk.files;
-    struct wc_file_stat facts;
-
-    return path && strchr(path, '/') && !files->facts(files->ctx, path, &facts) && !facts.closed;
-}
-
 static void add_request(struct replay *r, enum wc_operation how, int64_t seq, int64_t request,
                         const char *name, const char *caller) {
     const struct source_request *known =
@@ -39,8 +30,7 @@ static void add_request(struct replay *r, enum wc_operation how, int64_t seq, in
     if ((request != WC_NULL || r->source->type == SOURCE_SCAN) &&
         WC_ANY(q, r->requests, q->request == request && strcmp(q->name, name) == 0))
         return;
-    struct replay_request *q = MUST_ADD(r->requests.p, r->requests.n);
-    *q = (struct replay_request){
+    *MUST_ADD(r->requests.p, r->requests.n) = (struct replay_request){
         .seq = seq,
         .request = request,
         .name = name,
@@ -50,16 +40,6 @@ static void add_request(struct replay *r, enum wc_operation how, int64_t seq, in
                                 wc_str_same(f->r.name, name)),
         .for_all = !known || known->r.flags == WC_NULL || (known->r.flags & RTLD_GLOBAL),
         .by_known_library = wc_name_kind_of(caller) != WC_NAME_OTHER};
-    /* Of a file that is gone, what it missed is known. */
-    if (q->failure && q->failure->needs && is_gone(r, name)) {
-        q->name = q->failure->needs;
-        q->caller = name;
-    }
-    if (q->failure && is_gone(r, q->caller)) {
-        r->gone = q->caller;
-        q->caller = NULL;
-        q->by_known_library = false;
-    }
 }
 
 WC_COMPARE(by_order, struct replay_request,
@@ -93,6 +73,10 @@ static void find_hosts(struct replay *r) {
             *MUST_ADD(r->requests.p, r->requests.n) =
                 (struct replay_request){.name = path, .request = WC_NULL};
     }
+    WC_EACH(f, s->failures) /* of a host that could not be loaded, so is not an object */
+        if (f->r.caller && f->r.caller[0] == '/' && f->r.operation != WC_operation_DLOPEN &&
+            !wc_object_of(s, f->r.caller_object, f->r.caller))
+            add_request(r, WC_operation_DLOPEN, f->seq, WC_NULL, f->r.caller, NULL);
 }
 
 static void find_requests(struct replay *r) {
@@ -268,14 +252,23 @@ static bool was_missed(void *play, const char *name) {
     return WC_ANY(f, s->failures, wc_str_same(wc_missing_of(f), name) && wc_was_the_end(s, f));
 }
 
-/* Where Python finds a module: in the first place of a list that has its folder. gone: where it
- * was. */
+static bool has_directory(struct play *p, const char *root, size_t n, const char *rest) {
+    return wc_is_directory(&p->r->library_cache->disk.files,
+                           format(p, "%.*s%.*s", (int)n, root, (int)wc_dir_length(rest), rest));
+}
+
+/* Where Python finds a module: in the first place of a list that has its folder, then in an
+ * environment. gone: where it was. */
 static const char *first_place(struct play *p, const char *list, const char *gone, size_t n,
                                const char *rest) {
     WC_EACH_ELEMENT(e, list, ":")
-        if (wc_is_directory(&p->r->library_cache->disk.files,
-                            format(p, "%.*s%.*s", (int)e.n, e.p, (int)wc_dir_length(rest), rest)))
+        if (has_directory(p, e.p, e.n, rest))
             return format(p, "%.*s%s", (int)e.n, e.p, rest);
+    WC_EACH(q, p->r->requests) {
+        const size_t site = wc_environment_length(q->name);
+        if (!wc_is_below(q->name, gone, n) && has_directory(p, q->name, site, rest))
+            return format(p, "%.*s%s", (int)site, q->name, rest);
+    }
     return format(p, "%.*s-is-not-searched%s", (int)n, gone, rest);
 }
 

@@ -43,10 +43,9 @@ struct replay {
     struct {
         struct library **p;
         size_t n;
-    } first;          /* what the first play has loaded */
-    const char *gone; /* a file that missed something and does not exist any more; NULL: none */
-    bool goes_on;     /* an edit that changes nothing is not a reason not to play the others */
-    bool in_turn;     /* a wrapper was before dlopen and called it in turn */
+    } first;      /* what the first play has loaded */
+    bool goes_on; /* an edit that changes nothing is not a reason not to play the others */
+    bool in_turn; /* a wrapper was before dlopen and called it in turn */
 };
 
 /* What came of it; all zero: not played. */

@@ -545,17 +545,13 @@ bool setter_is_itself(const struct wc_stack *s, const char *value) {
 #define BOOTLOADER(folder) folder,
 #include "tools/knowledge/launchers.def"
     };
-    const char *program = s->process.executable ?: "", *parent = s->process.parent_name;
+    const char *program = s->process.executable ?: "";
     OWNED char *own = must_format("%.*s", (int)wc_dir_length(program), program);
     const size_t n = strlen(own), first = strcspn(value, ":");
-    OWNED char *unpacked = must_format("%.*s", (int)first, value);
 
-    return s->process.run_pid != WC_NULL &&
-           ((parent && strncmp(parent, wc_base_name(program), 15) == 0 && first > 0 &&
-             access(unpacked, F_OK) != 0) || /* of one file, which unpacked its libraries there */
-            (n > 0 && strncmp(value, own, n) == 0 &&
-             WC_ANY(folder, WC_ROWS(folders),
-                    first == n + strlen(*folder) && strncmp(value + n, *folder, first - n) == 0)));
+    return s->process.run_pid != WC_NULL && n > 0 && strncmp(value, own, n) == 0 &&
+           WC_ANY(folder, WC_ROWS(folders),
+                  first == n + strlen(*folder) && strncmp(value + n, *folder, first - n) == 0);
 }
 
 struct setter setter_of(struct wc_arena *memory, const struct wc_stack *s, int64_t pid,

@@ -59,6 +59,8 @@ static struct edit allow(struct making *m, const struct wc_file_record *r, const
 static void open_way(struct making *m, const struct wc_file_record *r) {
     const char *directory = closed_on_way(m, r->path), *paths = "", *way;
 
+    if (WC_ANY(c, *m->out, c->p[0].kind == EDIT_MODE && wc_str_same(c->p[0].path, directory)))
+        return;
     for (size_t i = 0; directory && i < 2; i++)
         WC_EACH(file, m->stacks[i]->files)
             if (file->r.fault == WC_file_fault_CLOSED && !strchr(file->r.path, ':') &&
