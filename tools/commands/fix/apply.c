@@ -120,9 +120,10 @@ static void remove_new(const char *path, const char *saved) {
 /* ---- saving, and putting back ---- */
 
 static char *trouble_of_room(const char *path) {
-    if (access(path, F_OK) != 0 || !has_little_room(path, ROOM_LEAST))
-        return access(path, F_OK) != 0 ? trouble_of(path) : NULL;
-    return must_format("%s: less than %d MiB are free", path, ROOM_LEAST >> 20);
+    return access(path, F_OK) != 0 ? trouble_of(path)
+           : !has_little_room(path, ROOM_LEAST)
+               ? NULL
+               : must_format("%s: less than %d MiB are free", path, ROOM_LEAST >> 20);
 }
 
 static char *save_all(struct saved *s, const json_t *steps) {
@@ -141,25 +142,22 @@ static char *save_all(struct saved *s, const json_t *steps) {
     json_object_foreach(s->paths, path, unused) {
         OWNED char *to = must_format("%s/%d", s->folder, n++);
         char *trouble = access(path, W_OK) == 0 ? trouble_of_room(path) : trouble_of(path);
-        if ((trouble = trouble ?: link_tree(path, to)))
+        trouble = trouble ?: link_tree(path, to);
+        if (trouble)
             return trouble;
     }
     json_auto_t *journal = json_pack("{s:i, s:O, s:O, s:o}", "version", 1, "paths", s->paths,
                                      "steps", steps, "link", text_to_json(s->link));
-    /* All of it is on the disk before the name is, and a link to it is next to the log, where
-     * --undo finds it after a SIGKILL; that is before anything changes. */
     bool good = json_dump_file(journal, fresh, JSON_INDENT(1)) == 0 && syncfs(s->lock) == 0;
+    /* All of it is on the disk before the name is, and that is before anything changes. */
     if (good && symlink(s->journal, s->link) != 0)
         complain("no link to the journal: %s: %s", s->link, strerror(errno));
-    if (good && rename(fresh, s->journal) == 0 && syncfs(s->lock) == 0)
-        return NULL;
-    char *trouble = trouble_of(s->journal);
-    unlink(s->link);
-    return trouble;
+    good = good && rename(fresh, s->journal) == 0 && syncfs(s->lock) == 0;
+    return good ? NULL : trouble_of(s->journal);
 }
 
-/* Takes the paths. NULL: done; else why not, and nothing is changed (the caller frees). near: the
- * directory of the log. */
+/* Takes the paths. NULL: done; else why not, and nothing is changed (the caller frees). near: of
+ * the log, where --undo finds a link to the journal: it is made first, for after a SIGKILL. */
 static char *saved_begin(struct saved *s, json_t *paths, const json_t *steps, const char *near) {
     const char *temporary = getenv("TMPDIR"), *first = first_path(paths);
     char *trouble = trouble_of_room(temporary && *temporary ? temporary : "/tmp");
@@ -170,6 +168,8 @@ static char *saved_begin(struct saved *s, json_t *paths, const json_t *steps, co
         s->journal = must_format("%s/journal.json", s->folder);
         s->link = must_format("%s/whichcudnn-undo-%d.json", near, (int)getpid());
         trouble = save_all(s, steps);
+        if (trouble)
+            unlink(s->link);
         if (trouble && access(s->journal, F_OK) != 0)
             remove_tree(s->folder);
     }
