@@ -45,6 +45,15 @@ REPAIRED=(asks_for_the_full_number cublaslt_missing cuda_by_apt_and_nothing_more
     [[ $output == *" 0 no cure, 0 loop, 0 harmful, "* ]]
 }
 
+# It was dropped twice, since no world of one seed needs it.
+@test "what is put back needs the same library of CUDA: that is no repair" {
+    run "$WC_PYTHON" "$WC_ROOT/tests/worlds/run" --seed 57 --worlds 4 --kinds all --fixes --quiet \
+        --only=cublas_that_cudnn_needs_is_not_there
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [[ $output == *" 0 no cure, 0 loop, 0 harmful, "* ]]
+}
+
 @test "of two hosts in one environment no repair breaks the other" {
     run "$WC_PYTHON" "$WC_ROOT/tests/worlds/pairs" --seed $((${WC_DRAW:-0} % 1000 + 1)) --pairs 40
     echo "$output"
