@@ -8,7 +8,7 @@
 
 enum end_drawn { RUNS, NORMAL, ASSUMED, UNKNOWN, WELL, STATUS_1, KILLED, COMMAND_FAILED, ENDS };
 enum fault { NONE, LOOKUP, LIBRARY_OF_CUDA, CUDNN_IN_VAIN, CUDNN_THEN_FOUND, FAULTS };
-enum gap { NO_GAP, NO_PRELOAD, NO_LOG, LOST_OUTSIDE, LOST_INSIDE, GAPS };
+enum gap { NO_GAP, LOST_OUTSIDE, LOST_INSIDE, GAPS };
 
 struct drawn {
     enum end_drawn end;
@@ -61,9 +61,6 @@ static struct scene *build(const struct drawn *d, struct wc_outside *outside) {
     if (!late)
         add_fault(s, d->fault, host);
     *outside = add_end(s, d->end);
-    outside->limits = d->gap == NO_PRELOAD ? WC_LIMIT(NOT_PRELOADED)
-                      : d->gap == NO_LOG   ? WC_LIMIT(LOG_NOT_WRITABLE)
-                                           : 0;
     outside->lost = d->gap == LOST_OUTSIDE;
     if (d->gap == LOST_INSIDE)
         add_blind(s, WC_UNOBSERVED_RECORDS, "No space left on device");

@@ -87,7 +87,7 @@ static unsigned limits_of(const struct wc_stack *s, const struct wc_findings *f,
                        wc_version_compare(wc_version_filled(o->version, -1, -1),
                                           wc_version_of(WC_NEWEST_CUDNN)) > 0),
     };
-    unsigned limits = outside->limits;
+    unsigned limits = 0;
 
     for (unsigned i = 0; i < WC_limit_COUNT; i++)
         limits |= holds[i] ? 1u << i : 0;
@@ -100,9 +100,6 @@ const char *wc_limit_text(enum wc_limit limit) {
         [WC_limit_END_UNKNOWN] = "how it ended is not known",
         [WC_limit_STATUS_UNKNOWN] = "its exit status is not known: only `whichcudnn run` sees it",
         [WC_limit_RECORD_LOST] = "some of its records are lost",
-        [WC_limit_NOT_PRELOADED] = "the library was not in it",
-        [WC_limit_LOG_NOT_WRITABLE] = "no log could be written",
-        [WC_limit_CHILD_UNSEEN] = "a process that it started was not seen",
         [WC_limit_UNOBSERVED] = "something was not observed",
         [WC_limit_MAPS_CHANGED] = "libraries were loaded or unloaded meanwhile",
         [WC_limit_HOST_UNKNOWN] = "what its host requires of cuDNN is not known",
@@ -246,9 +243,6 @@ static const char *format_none(struct wc_case *c) {
                      hosts.n ? " for " : "", join(c, &hosts, ", "));
 }
 
-/* With these nothing good can be said; with the first ones not even that there was nothing. */
-#define BLIND (WC_LIMIT(NOT_PRELOADED) | WC_LIMIT(LOG_NOT_WRITABLE) | WC_LIMIT(RECORD_LOST))
-
 static void write_unexplained(struct wc_case *c, const struct wc_outside *outside,
                               struct wc_conclusion *out) {
     struct entries known = {NULL, 0};
@@ -287,12 +281,11 @@ static void write_unexplained(struct wc_case *c, const struct wc_outside *outsid
 
 /* A host without a driver may not request cuDNN: then that is reported, too. */
 static void write_not_observed(struct wc_case *c, const struct wc_findings *f,
-                               const struct wc_outside *outside, struct wc_conclusion *out) {
+                               struct wc_conclusion *out) {
     const struct wc_finding_record *driver = WC_FIRST(r, *f, wc_str_same(r->id, "driver-missing"));
     const struct wc_stack *s = c->d->s;
 
-    out->text = outside->nothing_why                  ? outside->nothing_why
-                : s->has_outcome && s->outcome.reason ? s->outcome.reason
+    out->text = s->has_outcome && s->outcome.reason ? s->outcome.reason
                 : out->blocking ? wc_limit_text((enum wc_limit)__builtin_ctz(out->blocking))
                 : s->unobserved.n && s->unobserved.p[0].r.why ? s->unobserved.p[0].r.why
                                                               : "no cuDNN was loaded or asked for";
@@ -334,7 +327,8 @@ static void write_text(const struct wc_stack *s, const struct wc_findings *f,
 
     wc_find_uses(&d);
     struct entries copies = find_copies(&c);
-    if (!copies.n && out->verdict != WC_verdict_NOT_OBSERVED && !(out->limits & BLIND))
+    if (!copies.n && out->verdict != WC_verdict_NOT_OBSERVED &&
+        !(out->limits & WC_LIMIT(RECORD_LOST)))
         entries_add_new(memory, &copies, format_none(&c));
     out->copies = (struct wc_strings){copies.p, copies.n};
     switch (out->verdict) {
@@ -345,7 +339,7 @@ static void write_text(const struct wc_stack *s, const struct wc_findings *f,
         write_unexplained(&c, outside, out);
         break;
     case WC_verdict_NOT_OBSERVED:
-        write_not_observed(&c, f, outside, out);
+        write_not_observed(&c, f, out);
         break;
     default:
         out->text = out->finding->title ?: out->finding->id;
@@ -377,8 +371,9 @@ void wc_conclude(const struct wc_stack *s, const struct wc_findings *f,
                      WC_ANY(a, s->failures, is_lookup(a) || wants_facade_or_part(a)),
         .died = end == WC_END_FAILED};
     out->limits = limits_of(s, f, outside, end);
-    out->blocking = out->limits &
-                    (BLIND | (out->concerned && end == WC_END_UNKNOWN ? WC_LIMIT(END_UNKNOWN) : 0));
+    out->blocking =
+        out->limits & (WC_LIMIT(RECORD_LOST) |
+                       (out->concerned && end == WC_END_UNKNOWN ? WC_LIMIT(END_UNKNOWN) : 0));
     out->verdict = decide(s, f, out);
     if (out->verdict == WC_verdict_NOTES || out->verdict == WC_verdict_WARNINGS ||
         out->verdict == WC_verdict_ERRORS)

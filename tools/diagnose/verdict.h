@@ -10,11 +10,9 @@
 
 /* What the caller knows in addition to the stack. All zero: nothing. */
 struct wc_outside {
-    enum wc_end end;         /* where the stack has no outcome */
-    const char *how;         /* in words, NULL: "with status 1", "killed by SIGSEGV" */
-    int64_t lost;            /* records that were written and cannot be read */
-    unsigned limits;         /* WC_LIMIT(...) | ... */
-    const char *nothing_why; /* of a process that could not be observed; NULL: it could */
+    enum wc_end end; /* where the stack has no outcome */
+    const char *how; /* in words, NULL: "with status 1", "killed by SIGSEGV" */
+    int64_t lost;    /* records that were written and cannot be read */
 };
 #define WC_LIMIT(name) (1u << WC_limit_##name)
 
