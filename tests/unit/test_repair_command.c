@@ -299,7 +299,7 @@ static void variables_and_files(void **state) {
                                  {.kind = EDIT_DELETE, .path = "/c/m.so.9"},
                                  {.kind = EDIT_LINKS, .path = "/a b"}};
     assert_made(command(texts, 4),
-                "env -C '/a b' rm l.so.9 m.so.9 && rm /c/m.so.9 && /sbin/ldconfig -n '/a b'");
+                "rm '/a b/l.so.9' '/a b/m.so.9' /c/m.so.9 && /sbin/ldconfig -n '/a b'");
 }
 
 static void several_are_made_in_their_order(void **state) {

@@ -273,23 +273,13 @@ static bool is_replaced(const struct making *m, const struct edit *e, const stru
     return edit_is_replaced(e, by) && !wc_is_directory(m->view.files, e->path);
 }
 
-/* Two files of one directory, one after the other. */
-static bool are_removed_together(const struct edit *e, const struct edit *next) {
-    return e->kind == EDIT_DELETE && next->kind == EDIT_DELETE &&
-           wc_same_directory(e->path, next->path);
+static bool is_file_removed(const struct making *m, const struct edit *e) {
+    return e && e->kind == EDIT_DELETE && !wc_is_directory(m->view.files, e->path);
 }
 
 static const char *removal(struct making *m) {
-    const struct edit *e = m->edit;
-    const char *path = quoted_path(m, e->path);
-
-    if (m->failed || wc_is_directory(m->view.files, e->path))
-        return format(m, "rmdir %s", path);
-    if (e + 1 == m->all->p + m->all->n || !are_removed_together(e, e + 1))
-        return format(m, "rm %s", path);
-    return format(m, "env -C %s rm %s",
-                  quoted(m, format(m, "%.*s", (int)wc_dir_length(e->path), e->path)),
-                  quoted(m, wc_base_name(e->path)));
+    return format(m, "%s %s", is_file_removed(m, m->edit) ? "rm" : "rmdir",
+                  quoted_path(m, m->edit->path));
 }
 
 /* Is one of the files that are to be read in directory `path`, by a name that begins so? */
@@ -482,8 +472,8 @@ static const char *one(struct making *m) {
 static const char *one_more(struct making *m, const struct edit *before) {
     const enum manager_kind kind = m->manager.kind;
 
-    if (before && are_removed_together(before, m->edit))
-        return quoted(m, wc_base_name(m->edit->path));
+    if (is_file_removed(m, before) && is_file_removed(m, m->edit))
+        return quoted_path(m, m->edit->path);
     if (!edit_comes_with(before, m->edit))
         return NULL;
     manager_of(m->view.memory, m->user, m->edit->environment, m->edit->name, &m->manager);
