@@ -32,7 +32,8 @@ struct listing {
 static bool add_entry(void *listing, const char *name) {
     struct listing *l = listing;
 
-    entries_add(l->memory, &l->all, wc_arena_string(l->memory, name));
+    if (*name != '~') /* pip moves there what it uninstalls, and leaves it when interrupted */
+        entries_add(l->memory, &l->all, wc_arena_string(l->memory, name));
     return true;
 }
 

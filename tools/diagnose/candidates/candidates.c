@@ -18,20 +18,7 @@ bool candidate_is_set(const struct candidate *c) {
     return candidate_is_by_hand(c) && e->value && !wc_str_starts(e->value, "==");
 }
 
-/* What pip moves away while it uninstalls a package, "nvidia/~udnn", and leaves there when it is
- * interrupted: the next pip may remove it. */
-static bool is_left_by_pip(const char *text) {
-    const char *below = text ? strstr(text, "-packages/") : NULL;
-
-    return below && strstr(below, "/~");
-}
-
 void candidates_add(struct candidates *c, const struct candidate *one) {
-    WC_EACH(e, *one)
-        if (is_left_by_pip(e->target) ||
-            (e->name && (e->name[0] == '~' || (e->kind == EDIT_SET && is_left_by_pip(e->value)))) ||
-            (e->kind == EDIT_IMPORT_FIRST && is_left_by_pip(e->path)))
-            return;
     const bool known =
         WC_ANY(had, *c,
                had->n == one->n && !WC_ANY(e, *one, !edit_is_same(e, &had->p[e - one->p], false)));
