@@ -437,10 +437,9 @@ static bool is_for_other_cuda(const struct case_of *c) {
     EACH_ENTRY(name, entries_at(c->p, directory, strlen(directory))) {
         const struct wc_name part = wc_name_read(*name);
         const char *file = wc_arena_format(memory, "%s/%s", directory, *name);
-        struct library *l = part.kind == WC_NAME_PART && part.version.major == wc_major_of(gets)
-                                ? library_cache_get(c->p->replay.library_cache, file, NULL)
-                                : NULL;
-        const int32_t cuda = l ? library_cuda_named(c->p->replay.library_cache, l) : -1;
+        const int32_t cuda = part.kind == WC_NAME_PART && part.version.major == wc_major_of(gets)
+                                 ? library_cuda(c->p->replay.library_cache, file)
+                                 : -1;
         if (cuda > 0 && !WC_ANY(o, c->then->objects, wc_cuda_of(o) == cuda))
             return true;
     }

@@ -318,6 +318,12 @@ struct wc_version library_release(struct library_cache *libraries, const char *p
     return l && library_identify(libraries, l, &about) ? about.identity->version : WC_VERSION_NONE;
 }
 
+int32_t library_cuda(struct library_cache *libraries, const char *path) {
+    struct library *l = library_cache_get(libraries, path, NULL);
+
+    return l ? library_cuda_named(libraries, l) : -1;
+}
+
 const char *library_soname(struct library_cache *libraries, const char *path) {
     const struct library *l = library_cache_get(libraries, path, NULL);
 

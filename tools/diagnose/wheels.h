@@ -66,6 +66,8 @@ bool wheel_image(struct wc_arena *memory, const char *package, const char *file,
 
 /* As a library states; NONE: it does not. */
 struct wc_version library_release(struct library_cache *libraries, const char *path);
+/* As library_cuda_named(); -1: not of one. */
+int32_t library_cuda(struct library_cache *libraries, const char *path);
 /* NULL: it has none, or is no library. */
 const char *library_soname(struct library_cache *libraries, const char *path);
 /* The release of a package that counts as installed in a site, or a prefix of conda; NULL: none

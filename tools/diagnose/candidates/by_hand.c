@@ -8,7 +8,7 @@
 #include "core/knowledge/programs.h"
 #include "making.h"
 
-enum { DIRECTORIES_MOST = 4, CUDAS_MOST = 2 };
+enum { DIRECTORIES_MOST = 4 };
 
 /* ---- where ---- */
 
@@ -110,21 +110,6 @@ static struct toolkit toolkit_of(struct making *m) {
 
 int32_t make_toolkit_cuda(struct making *m) {
     return toolkit_of(m).cuda;
-}
-
-/* By what hosts and libraries in the process say; none: not known. */
-static struct entries cudas_of(struct making *m) {
-    struct entries all = {NULL, 0};
-    int32_t cuda;
-
-    WC_EACH(host, m->s->objects)
-        if (wc_wants_cudnn(host) && (cuda = wc_cuda_of_host(m->s, host).major) > 0 &&
-            all.n < CUDAS_MOST)
-            make_add(m, &all, make_format(m, "%d", cuda));
-    cuda = wc_cuda_of_dependencies(m->s);
-    if (cuda > 0 && all.n < CUDAS_MOST)
-        make_add(m, &all, make_format(m, "%d", cuda));
-    return all;
 }
 
 /* ---- which releases ---- */
@@ -332,8 +317,8 @@ static void add_cuda(struct making *m, const char *directory, int32_t toolkit) {
 }
 
 void make_by_hand(struct making *m) {
-    const struct entries directories = directories_of(m), specs = make_wanted(m),
-                         cudas = cudas_of(m);
+    const struct entries directories = directories_of(m), specs = make_wanted(m);
+    const int32_t cuda = make_cuda_for(m, "/");
     const struct toolkit toolkit = toolkit_of(m);
 
     WC_EACH(directory, directories) {
@@ -341,8 +326,8 @@ void make_by_hand(struct making *m) {
          * mixed. */
         const bool second =
             !has_cudnn(m, *directory, -1) && WC_ANY(other, directories, has_cudnn(m, *other, -1));
-        for (size_t i = 0; !second && i < (cudas.n ?: 1); i++)
-            add_releases(m, &specs, *directory, cudas.n ? cudas.p[i] : NULL);
+        if (!second)
+            add_releases(m, &specs, *directory, cuda > 0 ? make_format(m, "%d", cuda) : NULL);
         add_copies(m, *directory);
         add_cuda(m, *directory, -1);
     }

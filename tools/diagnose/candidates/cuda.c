@@ -6,6 +6,32 @@
 /* Without the wheels that have these no framework loads cuDNN. */
 static const char *const first_libraries[] = {"libcudart.so", "libcublas.so", "libnvrtc.so"};
 
+int32_t make_cuda_for(struct making *m, const char *environment) {
+    int32_t cuda = -1;
+
+    for (int anywhere = 0; anywhere < 2; anywhere++)
+        WC_EACH(o, m->s->objects)
+            if (cuda < 0 && wc_wants_cudnn(o) &&
+                (anywhere || wc_is_below(wc_real_path_of(o), environment, strlen(environment)))) {
+                cuda = wc_cuda_of_host(m->s, o).major;
+                if (cuda < 0)
+                    cuda = wc_cuda_in_package(o->r.installation);
+            }
+    if (cuda < 0)
+        cuda = wc_cuda_of_dependencies(m->s);
+    WC_EACH(failure, m->s->failures) {
+        const char *file = failure->r.name;
+        const struct library *l =
+            cuda < 0 && file && file[0] == '/' ? library_cache_get(m->libraries, file, NULL) : NULL;
+        for (const char **name = l ? l->needed : NULL; name && *name && cuda < 0; name++)
+            cuda = wc_name_cuda(*name);
+    }
+    WC_EACH(o, m->s->objects) /* CTranslate2 opens "libcublas.so.12" */
+        if (cuda < 0 && wc_path_of(o) && (wc_wants_cudnn(o) || wc_is_cudnn(o)))
+            cuda = library_cuda(m->libraries, wc_path_of(o));
+    return cuda;
+}
+
 bool make_has_cuda(struct making *m, const char *directory, int32_t cuda) {
     return ANY_ENTRY(name, make_entries(m, directory),
                      wc_name_kind_of(*name) == WC_NAME_CUDA_DEPENDENCY &&

@@ -94,6 +94,10 @@ struct wc_version make_release_in(struct making *m, const char *directory, int32
 
 /* ---- CUDA (tools/diagnose/candidates/cuda.c) ---- */
 
+/* The CUDA major that what requires cuDNN there ("/": anywhere) is made for, else what the process
+ * has of CUDA, a file needs that could not be loaded, or what requires cuDNN, or is of it, has the
+ * names of; -1: nothing says it. */
+int32_t make_cuda_for(struct making *m, const char *environment);
 /* Of the toolkit that the process uses, or would find where NVIDIA's packages put it; -1: none. */
 int32_t make_toolkit_cuda(struct making *m);
 /* Does a directory have a library of that CUDA? */

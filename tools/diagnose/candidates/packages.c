@@ -46,39 +46,6 @@ static const char *environment_of_demand(struct making *m, const struct wc_deman
 
 /* ---- which package ---- */
 
-/* The CUDA major that what requires cuDNN there is made for, else what the process has of CUDA, a
- * file needs that could not be loaded, or what requires cuDNN, or is of it, has the names of; -1:
- * nothing says it. */
-static int32_t cuda_for(struct making *m, const char *environment) {
-    int32_t cuda = -1;
-
-    for (int anywhere = 0; anywhere < 2; anywhere++)
-        WC_EACH(o, m->s->objects)
-            if (cuda < 0 && wc_wants_cudnn(o) &&
-                (anywhere || wc_is_below(wc_real_path_of(o), environment, strlen(environment)))) {
-                cuda = wc_cuda_of_host(m->s, o).major;
-                if (cuda < 0)
-                    cuda = wc_cuda_in_package(o->r.installation);
-            }
-    if (cuda < 0)
-        cuda = wc_cuda_of_dependencies(m->s);
-    WC_EACH(failure, m->s->failures) {
-        const char *file = failure->r.name;
-        const struct library *l =
-            cuda < 0 && file && file[0] == '/' ? library_cache_get(m->libraries, file, NULL) : NULL;
-        for (const char **name = l ? l->needed : NULL; name && *name && cuda < 0; name++)
-            cuda = wc_name_cuda(*name);
-    }
-    WC_EACH(o, m->s->objects) { /* CTranslate2 opens "libcublas.so.12" */
-        struct library *l = cuda < 0 && (wc_wants_cudnn(o) || wc_is_cudnn(o))
-                                ? library_cache_get(m->libraries, wc_path_of(o), NULL)
-                                : NULL;
-        if (l)
-            cuda = library_cuda_named(m->libraries, l);
-    }
-    return cuda;
-}
-
 /* Which CUDA the other wheels there are for (cupy-cuda12x; of NVIDIA's from CUDA 13 on by
  * their release); -1: nothing says it. */
 static int32_t cuda_of_site(struct making *m, const char *site) {
@@ -102,7 +69,7 @@ static int32_t cuda_of_site(struct making *m, const char *site) {
 static struct edit cudnn_for(struct making *m, const char *environment, const char *spec) {
     const struct wc_package *there =
         WC_FIRST(p, m->s->packages, wc_str_same(make_real_path(m, p->r.prefix), environment));
-    const int32_t cuda = cuda_for(m, environment);
+    const int32_t cuda = make_cuda_for(m, environment);
     struct edit e = make_install(there ? there->r.package : "cudnn", spec, environment);
 
     if (make_is_conda(m, environment) ||
@@ -397,7 +364,7 @@ void make_releases(struct making *m) {
             add_install(m, cudnn_for(m, *environment, *spec));
     if (wanted.n && WC_ANY(p, m->s->packages, is_debians(p))) {
         const struct entries releases = releases_of_apt(m);
-        const int32_t cuda = cuda_for(m, "/");
+        const int32_t cuda = make_cuda_for(m, "/");
         WC_EACH(p, m->s->packages) {
             const int32_t named = wc_cuda_in_package(p->r.package);
             const int32_t own = named > 0 ? named : wc_cuda_in_package(p->r.package_version);

@@ -59,8 +59,7 @@ static bool is_whole(struct overlay *o, const char *directory, struct wc_version
         if (!path || wc_version_compare(wc_name_read(path).version, release) != 0 ||
             !overlay_is_sound(o, path, release))
             return false;
-        struct library *l = cuda > 0 ? library_cache_get(o->library_cache, path, NULL) : NULL;
-        const int32_t is_for = l ? library_cuda_named(o->library_cache, l) : -1;
+        const int32_t is_for = cuda > 0 ? library_cuda(o->library_cache, path) : -1;
         if (is_for > 0 && is_for != cuda)
             return false;
     }
