@@ -69,8 +69,6 @@ static bool is_whole(struct overlay *o, const char *directory, struct wc_version
 static bool place(struct overlay *o, const struct edit *e) {
     const char *directory = overlay_real_path(o, e->path), *spec = e->value ?: "", *package;
 
-    if (!directory)
-        return overlay_fail(o, "that directory does not exist");
     if (wc_name_kind_of(e->name) == WC_NAME_CUDA_DEPENDENCY) {
         package = wheel_with(&o->memory.arena, e->name, -1, &spec);
         return overlay_put_library(o, package ?: "", overlay_format(o, "%s/%s", directory, e->name),
@@ -89,8 +87,6 @@ static bool place(struct overlay *o, const struct edit *e) {
 static bool copy_cudnn(struct overlay *o, const struct edit *e) {
     const char *directory = overlay_real_path(o, e->path);
 
-    if (!directory)
-        return overlay_fail(o, "that directory does not exist");
     EACH_ENTRY(entry, overlay_entries(o, e->target)) {
         const char *to = overlay_format(o, "%s/%s", directory, *entry);
         const char *real = overlay_real_path(o, overlay_format(o, "%s/%s", e->target, *entry));
@@ -215,11 +211,8 @@ static bool make_links_in(struct overlay *o, const char *directory) {
 }
 
 static bool make_links(struct overlay *o, const struct edit *e) {
-    const char *directory = overlay_real_path(o, e->path);
-
-    if (!directory)
-        return overlay_fail(o, "that directory does not exist");
-    return make_links_in(o, directory) || overlay_fail(o, "all of its libraries have their links");
+    return make_links_in(o, overlay_real_path(o, e->path)) ||
+           overlay_fail(o, "all of its libraries have their links");
 }
 
 /* Does ldconfig list a file of that directory before what the cache has of its name? */
@@ -327,8 +320,11 @@ bool overlay_apply(struct overlay *o, const struct edit *e) {
 #define EDIT(name, word, action, cost, writes, play, ...) play,
 #include "tools/diagnose/edit.def"
     };
-    bool good =
-        plays[e->kind] ? plays[e->kind](o, e) : overlay_fail(o, "it cannot be played over files");
+    bool good = edit_rows[e->kind].writes == WRITES_PATH && e->kind != EDIT_MODE &&
+                        !overlay_real_path(o, e->path)
+                    ? overlay_fail(o, "that directory does not exist")
+                : plays[e->kind] ? plays[e->kind](o, e)
+                                 : overlay_fail(o, "it cannot be played over files");
 
     if (o->changes_files)
         library_cache_forget(o->library_cache);
