@@ -10,8 +10,7 @@
 
 struct run;
 
-#define LOADER_STATUS                                                                              \
-    127 /* with which glibc's loader ends a program that it cannot start, or bind */
+#define LOADER_STATUS 127 /* as glibc's loader ends what it cannot start, or bind */
 
 /* Of the command, or what its script started: a source like a log, which is written where the place
  * was named, with the outcome in it. logged: others of the command left logs. NULL: cuDNN has no

@@ -383,11 +383,11 @@ static struct edit reinstall(struct making *m, const char *site, const char *inf
     struct wc_distribution d;
 
     wheel_take(&d, site, info);
-    return (struct edit){.kind = EDIT_REINSTALL,
-                         .name = make_format(m, "%s", d.name),
-                         .value = make_format(m, "%s", d.version),
-                         .path = file ? make_place_of_dead_link(m, file) : NULL,
-                         .environment = site};
+    struct edit e =
+        make_install(make_format(m, "%s", d.name), make_format(m, "%s", d.version), site);
+    e.kind = EDIT_REINSTALL;
+    e.path = file ? make_place_of_dead_link(m, file) : NULL;
+    return e;
 }
 
 /* The packages of a site, and of the conda environment that it is in, whose lists have a library of

@@ -515,11 +515,6 @@ static void add_site(struct making *m, const char *directory) {
         make_one(m, make_path_with(m, joined(m, &all)));
 }
 
-/* The symbol version that the library found does not have; NULL: versions do not matter. */
-static const char *version_wanted(const struct wc_failure *f) {
-    return f->said.what == WC_SAID_UNMET ? f->said.version : NULL;
-}
-
 void make_reached(struct making *m) {
     struct entries together = {NULL, 0};
 
@@ -557,7 +552,8 @@ void make_reached(struct making *m) {
             }
         }
     WC_EACH(failure, m->s->failures) {
-        const char *version = version_wanted(failure);
+        /* That the library found does not have; NULL: versions do not matter. */
+        const char *version = failure->said.what == WC_SAID_UNMET ? failure->said.version : NULL;
         const bool needs_damaged = failure->reason == WC_REASON_BAD_FILE &&
                                    wc_name_is_cudnn(failure->culprit) &&
                                    !wc_name_is_cudnn(failure->r.name);
@@ -618,7 +614,8 @@ void make_cached(struct making *m) {
     const struct entries all = ldconfig_directories(m->view);
 
     WC_EACH(failure, m->s->failures) {
-        const char *name = version_wanted(failure) ? NULL : wc_missing_of(failure);
+        const bool is_unmet = failure->said.what == WC_SAID_UNMET && failure->said.version;
+        const char *name = is_unmet ? NULL : wc_missing_of(failure);
         const char *so = name ? strstr(name, ".so") : NULL;
         const size_t stem = so ? (size_t)(so - name) + strlen(".so") : 0;
         if (!so || strchr(name, '/') ||
