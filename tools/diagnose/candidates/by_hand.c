@@ -67,12 +67,15 @@ static struct entries directories_of(struct making *m) {
 
 /* ---- for which CUDA ---- */
 
-/* That of the libraries in a directory, if they are of one, else of its name; -1: not known. */
+/* By the libraries in a directory, and what cuDNN's open; else by its name; -1: not known. */
 static int32_t cuda_in(struct making *m, const char *directory) {
     int32_t cuda = -1;
 
     EACH_ENTRY(name, make_entries(m, directory)) {
-        const int32_t is = wc_name_cuda(*name);
+        const int32_t is =
+            wc_name_is_cudnn(*name)
+                ? library_cuda(m->libraries, make_format(m, "%s/%s", directory, *name))
+                : wc_name_cuda(*name);
         if (is > 0 && cuda > 0 && is != cuda)
             return wc_cuda_in_package(directory);
         cuda = is > 0 ? is : cuda;
