@@ -414,7 +414,8 @@ static void into_a_folder_of_no_package(void **state) {
                       "nvidia-cudnn-cu12==8.9.7.29 && rm -f /c/lib/libcudnn*.so.8* && "
                       "cp -a cudnn-wheels/nvidia/cudnn/lib/libcudnn* /c/lib && "
                       "ln -sfn libcudnn.so.8 /c/lib/libcudnn.so && "
-                      "ln -sfn libcudnn.so.8 /c/lib/libcudnn.so.8.9.7");
+                      "find /c/lib -maxdepth 1 -name 'libcudnn*.so.8' "
+                      "-execdir ln -sfn {} {}.9.7 \\;");
     user.yes = true;
     assert_null(command(&e, 1)); /* --apply changes what a manager has */
     user.yes = false;

@@ -98,6 +98,8 @@ static void a_release_is_put_into_a_directory(void **state) {
         .kind = EDIT_PLACE, .name = "cudnn", .value = ">=9.8,<10", .path = "/opt/lib"};
     const struct edit nowhere = {
         .kind = EDIT_PLACE, .name = "cudnn", .value = ">=9.8", .path = "/none"};
+    const struct edit exact = {
+        .kind = EDIT_PLACE, .name = "cudnn", .value = "==9.8.0", .path = "/opt/lib"};
     const struct edit nvrtc = {.kind = EDIT_PLACE, .name = "libnvrtc.so.12", .path = "/opt/lib"};
     const struct edit of_nobody = {
         .kind = EDIT_PLACE, .name = "cudnn", .value = ">=90,<91", .path = "/opt/lib"};
@@ -118,6 +120,10 @@ static void a_release_is_put_into_a_directory(void **state) {
     assert_true(is_there(&x, "/opt/lib/libcudnn_graph.so.9"));
     assert_false(is_there(&x, "/opt/lib/libcudnn_old.so.9"));
     assert_true(is_there(&x, "/opt/lib/libcudnn.so.8"));
+    /* The names with all of the number are links, which are made where that is known. */
+    assert_false(is_there(&x, "/opt/lib/libcudnn_graph.so.9.8.0"));
+    assert_true(overlay_apply(&x.overlay, &exact));
+    assert_version(&x, "/opt/lib/libcudnn_graph.so.9.8.0", "9.8.0");
     assert_true(overlay_apply(&x.overlay, &nvrtc));
     assert_true(is_there(&x, "/opt/lib/libnvrtc.so.12"));
     end(&x);

@@ -219,21 +219,24 @@ static const char *archived(struct making *m) {
 }
 
 /* The names that a wheel does not have: that without a number, which may be another major's, and
- * that with all of it, where the release is known. */
+ * those with all of it, where the release is known: the facade asks for its parts by them first. */
 static const char *links(struct making *m) {
-    const char *release = m->edit->value ?: "", *path = quoted_path(m, m->edit->path);
-    const int32_t of = wc_text_floor(release).major;
+    const char *set = m->edit->value ?: "", *path = quoted_path(m, m->edit->path);
+    const struct wc_version of = wc_text_floor(set), release = {of.major, of.minor, of.patch, -1},
+                            next = {of.major, of.minor, of.patch + 1, -1};
     const char *real = view_real_path(m->view, format(m, "%s/libcudnn.so", m->edit->path));
     const int32_t there = wc_name_is_cudnn(real) ? wc_name_read(real).version.major : -1;
-    const char *names[] = {there > 0 && there != of ? NULL : "",
-                           wc_str_starts(release, "==") ? format(m, ".%s", release + 2) : NULL},
-               *made = "";
+    const char *made =
+        there > 0 && there != of.major
+            ? ""
+            : format(m, " && ln -sfn libcudnn.so.%d %s/libcudnn.so", (int)of.major, path);
 
-    WC_EACH_ROW(name, names)
-        if (*name)
-            made = format(m, "%s && ln -sfn libcudnn.so.%d %s/libcudnn.so%s", made, (int)of, path,
-                          *name);
-    return made;
+    return of.patch >= 0 && wc_text_accepts(set, next) == WC_NO
+               ? format(m,
+                        "%s && find %s -maxdepth 1 -name 'libcudnn*.so.%d' "
+                        "-execdir ln -sfn {} {}%s \\;",
+                        made, path, (int)of.major, strchr(view_version(m->view, release), '.'))
+               : made;
 }
 
 static const char *gone(struct making *m) {

@@ -69,15 +69,6 @@ def set_variable(world, command):
             world.environment[name] = value.replace("$LD_LIBRARY_PATH", old)
 
 
-def find(words):
-    """Links that lead nowhere, below a directory: what pip would have to write through."""
-    if words[1:] != ["-type", "l", "!", "-exec", "test", "-e", "{}", ";", "-delete"]:
-        raise NotPlayed(f"find {' '.join(words)}")
-    for path in pathlib.Path(words[0]).rglob("*"):
-        if path.is_symlink() and not path.exists():
-            path.unlink()
-
-
 def pip_words(words):
     """pip's own command, the names it is given, the folder it fetches to, the folder it takes from."""
     parser = argparse.ArgumentParser(exit_on_error=False, add_help=False)
@@ -167,7 +158,7 @@ def conda(world, words):
 
 
 def on_files(world, command):
-    """rm, mv, ln, cp, ldconfig within the situation."""
+    """rm, mv, ln, cp, find, ldconfig within the situation."""
     split = [re.sub("^cudnn-wheels/", f"{world.root}/cudnn-wheels/", w) for w in shlex.split(command)]
     words = [found for word in split for found in sorted(glob.glob(word)) or [word]]
     paths = [w for w in words[1:] if w.startswith("/")]
@@ -202,15 +193,13 @@ def play_command(world, command):
     words = shlex.split(command)
     if words[0] in ("unset", "export"):
         set_variable(world, command)
-    elif words[0] == "find":
-        find(words[1:])
     elif words[0] in ("pip", "pip3"):
         pip(world, words[1:])
     elif words[:3] == ["python", "-m", "pip"] or words[:3] == ["python3", "-m", "pip"]:
         pip(world, words[3:])
     elif words[0] == "conda":
         conda(world, words[1:])
-    elif words[0] in ("rm", "mv", "ln", "cp") or words[:2] == ["/sbin/ldconfig", "-n"]:
+    elif words[0] in ("rm", "mv", "ln", "cp", "find") or words[:2] == ["/sbin/ldconfig", "-n"]:
         on_files(world, command)
     elif words[0] == "chmod" and world.closed and words[-1] == str(world.closed):
         world.closed = None

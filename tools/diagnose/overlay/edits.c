@@ -13,9 +13,9 @@
 static const char any_wheel[] = "nvidia-cudnn-cu12";
 
 /* As NVIDIA's archives have them: each library under its SONAME, and links without the number and
- * with all of it. */
+ * with all of it, where that is known (is_exact). */
 static bool place_cudnn(struct overlay *o, const char *directory, const char *package,
-                        struct wc_version release) {
+                        struct wc_version release, bool is_exact) {
     const struct wheel_list files = overlay_cudnn_files(o, any_wheel, release);
 
     release.build = -1;
@@ -42,7 +42,9 @@ static bool place_cudnn(struct overlay *o, const char *directory, const char *pa
             overlay_format(o, "%s/%.*s", directory, (int)(strstr(name, ".so") - name) + 3, name);
         if (!overlay_is_there(o, link)) /* of another major */
             overlay_put_link(o, link, name);
-        overlay_put_link(o, overlay_format(o, "%s.%s", link, view_version(o->view, release)), name);
+        if (is_exact)
+            overlay_put_link(o, overlay_format(o, "%s.%s", link, view_version(o->view, release)),
+                             name);
     }
     return true;
 }
@@ -79,8 +81,9 @@ static bool place(struct overlay *o, const struct edit *e) {
     struct wc_version release = wc_version_filled(wc_text_floor(spec), 0, 0);
     if (e->kind == EDIT_RESTORE && is_whole(o, directory, release, wc_cuda_in_package(package)))
         return overlay_fail(o, "all of it is there");
+    const struct wc_version next = {release.major, release.minor, release.patch + 1, -1};
     return release.major >= 0 && release.major <= wheel_release("nvidia-cudnn-cu12", "").major
-               ? place_cudnn(o, directory, package, release)
+               ? place_cudnn(o, directory, package, release, wc_text_accepts(spec, next) == WC_NO)
                : overlay_fail(o, "no release of it is known");
 }
 
