@@ -491,7 +491,8 @@ static void links_and_what_is_deleted(void **state) {
     end(&x);
 }
 
-/* Of two releases in one directory the newest, as ldconfig has it; what stands there stays. */
+/* Of two releases in one directory the newest, as ldconfig has it, also where a link leads to the
+ * other one. */
 static void links_of_a_whole_directory(void **state) {
     static const struct {
         const char *path, *release;
@@ -517,8 +518,18 @@ static void links_of_a_whole_directory(void **state) {
     assert_int_equal(symlink("libcudnn_graph.so.9.8.0", in(e, "%s/opt/libcudnn_graph.so.9", place)),
                      0);
     begin(&x, &no_variables);
+    assert_true(overlay_apply(&x.overlay, &links));
+    assert_version(&x, "/opt/libcudnn.so.9", "9.10.2");
+    end(&x);
+    assert_int_equal(unlink(in(e, "%s/opt/libcudnn.so.9", place)), 0);
+    assert_int_equal(symlink("libcudnn.so.9.10.2", in(e, "%s/opt/libcudnn.so.9", place)), 0);
+    /* The only one of its SONAME stays, wherever it leads. */
+    put_library(e, "/else/libcudnn_cnn.so.9", "9.8.0");
+    assert_int_equal(symlink("../else/libcudnn_cnn.so.9", in(e, "%s/opt/libcudnn_cnn.so.9", place)),
+                     0);
+    begin(&x, &no_variables);
     assert_false(overlay_apply(&x.overlay, &links)); /* nothing is missing */
-    assert_version(&x, "/opt/libcudnn.so.9", "9.8.0");
+    assert_version(&x, "/opt/libcudnn_cnn.so.9", "9.8.0");
     end(&x);
 }
 

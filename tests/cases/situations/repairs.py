@@ -3,6 +3,7 @@
 must not be printed of it."""
 
 from harness.rows import case
+from harness.world import place
 
 
 @case("A183-the-wheel-behind-a-variable-is-not-installed-once-more", "wheel")
@@ -124,6 +125,26 @@ def an_archive_without_its_links(w):
     w.finds("wrong-name", "libcudnn.so.9", lib / f"libcudnn.so.{release}")
     w.never("delete", "link")
     w.repairs("link", maps=lib / "libcudnn.so.9", says="/sbin/ldconfig -n")
+
+
+@case("A213")
+def links_still_lead_to_the_release_before(w):
+    """deeplab2#66: the newer release was unpacked beside the older one, and the links of all libraries
+    were left as they were. To turn the facade's alone would mix the two."""
+    older, own = w.two("8.2", "8.9")
+    lib = w.toolkit(own)
+    for source in w.files(older).values():
+        stem = source.name.partition(".so")[0]
+        place(source, lib / f"{stem}.so.{older}")
+        if w.faulty:
+            (lib / source.name).unlink()
+            (lib / source.name).symlink_to(f"{stem}.so.{older}")
+    torch = w.host("torch", own, search=[lib])
+    torch.does(torch.checks, "create")
+    w.says(older.tuple, ends=1)
+    w.finds("runtime-too-old", lib / "libcudnn.so.8", older)
+    w.never("install", "reinstall")
+    w.repairs("link", maps=lib / "libcudnn.so.8", says="/sbin/ldconfig -n")
 
 
 @case("A190")

@@ -187,27 +187,30 @@ static const char *soname_of(struct overlay *o, const char *directory, const cha
                : NULL;
 }
 
-/* As ldconfig makes them: each SONAME, where nothing stands, points to the newest file that has it.
- * False: all are there. */
+/* As ldconfig makes them: each SONAME points to the newest file that has it, unless a file has that
+ * name; of links that are there those of cuDNN and CUDA. False: all are there. */
 static bool make_links_in(struct overlay *o, const char *directory) {
     const struct entries all = overlay_entries(o, directory);
     bool made = false;
 
     WC_EACH(entry, all) {
-        const char *soname = soname_of(o, directory, *entry);
-        const char *newest = *entry;
-        if (!soname || strchr(soname, '/') ||
-            overlay_is_there(o, overlay_format(o, "%s/%s", directory, soname)))
-            continue;
+        const char *soname = soname_of(o, directory, *entry), *newest = *entry;
+        const char *link = overlay_format(o, "%s/%s", directory, soname ?: "");
         /* "libcudnn.so", a link for building: ldconfig makes no other name of it. */
-        if (wc_str_ends(*entry, ".so") && wc_str_starts(soname, *entry) &&
-            S_ISLNK(mode_of(o, overlay_format(o, "%s/%s", directory, *entry))))
+        if (!soname || strchr(soname, '/') ||
+            (overlay_is_there(o, link) &&
+             (wc_name_kind_of(soname) == WC_NAME_OTHER || !S_ISLNK(mode_of(o, link)))) ||
+            (wc_str_ends(*entry, ".so") && wc_str_starts(soname, *entry) &&
+             S_ISLNK(mode_of(o, overlay_format(o, "%s/%s", directory, *entry)))))
             continue;
         WC_EACH(other, all)
             if (strverscmp(*other, newest) > 0 &&
                 wc_str_same(soname_of(o, directory, *other), soname))
                 newest = *other;
-        overlay_put_link(o, overlay_format(o, "%s/%s", directory, soname), newest);
+        const char *file = overlay_real_path(o, overlay_format(o, "%s/%s", directory, newest));
+        if (wc_str_same(overlay_real_path(o, link), file))
+            continue; /* also where it leads elsewhere, and no file here has the SONAME */
+        overlay_put_link(o, link, newest);
         made = true;
     }
     return made;
