@@ -218,6 +218,18 @@ static void environments_of_projects(void **state) {
         end_tree(NULL);
         begin_tree(NULL);
     }
+    /* Whatever is added, uv installs what the list of overrides has. */
+    put_venv("pip", "/p/uv.lock");
+    tree_write(&tree, "/p/pyproject.toml",
+               "[tool.uv]\noverride-dependencies = [\n  \"numpy<3\",\n  \"" NAME "<9.2\",\n]\n");
+    assert_command(install(NAME, ">=9.8,<10", SITE),
+                   "sed -i 's/\"" NAME "[^\"]*\"/\"" NAME ">=9.8,<10\"/' /p/pyproject.toml && "
+                   "env -C /p uv sync");
+    tree_write(&tree, "/p/pyproject.toml",
+               "dependencies = [\"" NAME
+               "\"]\n[tool.uv]\nconstraint-dependencies = [\"numpy<3\"]\n");
+    assert_command(install(NAME, ">=9.8,<10", SITE),
+                   "env -C /p uv add 'nvidia-cudnn-cu12>=9.8,<10'");
 }
 
 static void conda(void **state) {

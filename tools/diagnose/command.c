@@ -402,6 +402,18 @@ static bool installs(const struct edit *e) {
     return e->kind == EDIT_INSTALL || e->kind == EDIT_REINSTALL || e->kind == EDIT_HOST;
 }
 
+/* The file of the project that has a release of the package for uv, whatever else asks for it:
+ * `uv add` then changes nothing, or is refused. NULL: there is none. */
+static const char *overriding(struct making *m) {
+    const char *file = format(m, "%s/pyproject.toml", m->manager.project);
+    const char *text = view_text(m->view, file) ?: "";
+    const char *at =
+        strstr(text, "override-dependencies") ?: strstr(text, "constraint-dependencies");
+    const char *named = at ? strstr(at, format(m, "\"%s", m->edit->name)) : NULL;
+
+    return named && !memchr(at, ']', (size_t)(named - at)) ? file : NULL;
+}
+
 static const char *of_package(struct making *m, bool fetches) {
     const struct edit *e = m->edit;
 
@@ -414,7 +426,10 @@ static const char *of_package(struct making *m, bool fetches) {
         if (fetches)
             return "";
         const char *in = by->within ? "" : format(m, "env -C %s ", quoted_path(m, by->project));
-        return format(m, "%s%s %s", in, by->add, wanted(m));
+        const char *spec = wanted(m), *file = overriding(m);
+        return file ? format(m, "sed -i 's/\"%s[^\"]*\"/\"%s%s\"/' %s && %suv sync", e->name,
+                             e->name, e->value ?: "", quoted_path(m, file), in)
+                    : format(m, "%s%s %s", in, by->add, spec);
     }
     /* What has no list pip and uv refuse to remove. */
     if (m->manager.is_foreign || *(m->manager.lacks ?: "") == '/' ||
