@@ -899,6 +899,37 @@ needing() {
     run -1 grep -x install <(edits library-not-found) # none of them by itself
 }
 
+@test "packages whose libraries were all left out of an image come back by one command" {
+    local package library linked=(-L built) searched="$site/nvidia/cudnn/lib" wanted=() line
+    make_standin 8.9.2 "$site" --layout pip --build 26
+    while read -r package line library; do
+        make_standin --empty "$library" built
+        linked+=(-l:"$library")
+        packaged "nvidia-${package//_/-}-cu12" "$line" "nvidia/$package/lib/$library"
+        searched+=":$site/nvidia/$package/lib"
+        wanted+=("nvidia-${package//_/-}-cu12==$line")
+    done <<'END'
+cuda_runtime 12.4.127 libcudart.so.12
+cublas 12.4.5.8 libcublasLt.so.12
+cuda_nvrtc 12.4.127 libnvrtc.so.12
+cufft 11.2.1.3 libcufft.so.11
+curand 10.3.5.147 libcurand.so.10
+cusparse 12.3.1.170 libcusparse.so.12
+nvjitlink 12.4.127 libnvJitLink.so.12
+END
+    echo 'int cudnnCreate(void **); int start(void **h) { return cudnnCreate(h); }' |
+        "${CC:-gcc}" -shared -fPIC -x c - -o "$site/engine/_engine.so" -Wl,--no-as-needed "${linked[@]}" \
+            -L "$site/nvidia/cudnn/lib" -l:libcudnn.so.8 -Wl,-rpath,"$searched"
+    rm -r built
+    packaged engine 1.0 engine/_engine.so
+    echo "import ctypes; ctypes.CDLL('$site/engine/_engine.so')" >main.py
+    run -1 "$CMD" run --quiet --log logs -- python3 main.py
+    "$CMD" report --json logs >report.json || true
+    line=$(jq -r '.findings[0].fix[0] | select(.checked == "replayed").command' report.json)
+    is "${line%% nvidia-*}" "pip install --force-reinstall --no-deps"
+    is "$(tr ' ' '\n' <<<"$line" | grep '==' | sort)" "$(printf '%s\n' "${wanted[@]}" | sort)"
+}
+
 @test "what a package requires and nobody has installed comes with that package, installed once more" {
     needing libcudnn.so.8 libcudart.so.12
     printf 'Requires-Dist: %s\n' nvidia-cuda-runtime-cu12==12.4.127 filelock >>"$site/engine-1.0.dist-info/METADATA"

@@ -488,14 +488,18 @@ static const char *one(struct making *m) {
 /* Only the package, or file, after one that the same command of the same manager installs, each of
  * which ends with what is wanted; NULL: it takes a command of its own. */
 static const char *one_more(struct making *m, const struct edit *before) {
-    const enum manager_kind kind = m->manager.kind;
+    const struct manager was = m->manager, *by = &m->manager;
 
     if (is_file_removed(m, before) && is_file_removed(m, m->edit))
         return quoted_path(m, m->edit->path);
     if (!edit_comes_with(before, m->edit))
         return NULL;
     manager_of(m->view.memory, m->user, m->edit->environment, m->edit->name, &m->manager);
-    return m->manager.kind == kind && kind != MANAGER_FOLDER ? wanted(m) : NULL;
+    if (by->kind != was.kind || by->kind == MANAGER_FOLDER)
+        return NULL;
+    return m->edit->kind == EDIT_INSTALL                  ? wanted(m)
+           : by->no_list == was.no_list && !m->edit->path ? exact(m)
+                                                          : NULL;
 }
 
 const char *command_of_some(struct wc_arena *memory, const struct edits *all, size_t from, size_t n,

@@ -21,7 +21,8 @@ bool edit_assumes(const struct edit *e) {
 }
 
 bool edit_comes_with(const struct edit *before, const struct edit *e) {
-    return before && before->kind == EDIT_INSTALL && e->kind == EDIT_INSTALL &&
+    return before && before->kind == e->kind &&
+           (e->kind == EDIT_INSTALL || e->kind == EDIT_REINSTALL) &&
            wc_str_same(before->environment, e->environment);
 }
 

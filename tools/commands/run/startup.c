@@ -231,23 +231,27 @@ void failed_requests_tell(const struct source *log, const struct wc_sink *to) {
     end(&loading);
 }
 
-/* Other libraries are left out on purpose, too (slim images). */
-static void take_if_cudnn_lacks(void *to, struct wc_record *r) {
+static void take_incomplete(void *to, struct wc_record *r) {
     const struct wc_sink *sink = to;
 
-    if (WC_ANY(file, r->u.package.missing, wc_name_is_cudnn(*file)))
+    if (r->u.package.missing_count > 0)
         sink->add(sink->ctx, r);
 }
 
 void own_packages_tell(const struct source *log, const struct wc_sink *to) {
     ENDED_BY(library_cache_end) struct library_cache cache;
-    const struct wc_sink those = {take_if_cudnn_lacks, (void *)to};
+    const struct wc_sink those = {take_incomplete, (void *)to};
     struct wc_environments told = {.cuda = true};
     struct elf_reader reader;
     struct stat facts;
 
     library_cache_begin(&cache, NULL);
     elf_reader_begin(&reader, &cache.disk);
+    WC_EACH(f, log->stack.failures)
+        if (f->r.name && wc_kind_is_ours(wc_name_kind_of(wc_missing_of(f))))
+            wc_emit_packages(&those, &told, f->r.name[0] == '/' ? f->r.name : f->r.caller,
+                             &reader.reader);
+    told.cuda = false; /* what is not missed was left out on purpose, perhaps (slim images) */
     WC_EACH(o, log->stack.objects) /* of another mount namespace it may be another file */
         if (o->r.role == WC_role_FACADE && o->r.mapped && stat(o->r.path, &facts) == 0 &&
             (int64_t)facts.st_ino == o->r.inode)

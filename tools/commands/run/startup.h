@@ -30,7 +30,7 @@ bool last_request_emit(const struct source *log, bool binding, const struct wc_s
 /* Why requests of a process failed that did not ask the loader why, and what was refused so that
  * requires cuDNN: as records for a process that came to a failure. */
 void failed_requests_tell(const struct source *log, const struct wc_sink *to);
-/* Which libraries are missing of the packages that the cuDNN of a process came with. */
+/* Which libraries are missing of the packages that its cuDNN, or what failed, came with. */
 void own_packages_tell(const struct source *log, const struct wc_sink *to);
 /* Would what was requested without success, or what that needs, use cuDNN? The words of the loader
  * may name neither: libspeech.so, for another libstdc++. */

@@ -193,6 +193,13 @@ void make_package_anew(struct making *m) {
         WC_EACH(other, r->shared_with) /* "nvidia-cudnn-cu12 9.1.0.70" */
             make_two(m, removal(make_format(m, "%.*s", (int)strcspn(*other, " "), *other), prefix),
                      make_reinstall(m, r));
+        struct candidate all = {.n = 0}; /* left out of an image, or by .gitignore ("lib/") */
+        WC_EACH(other, m->s->packages)
+            if (wc_str_same(other->r.prefix, r->prefix) && other->r.missing_count > 0 &&
+                all.n < CANDIDATE_EDITS)
+                all.p[all.n++] = make_reinstall(m, &other->r);
+        if (all.n > 1)
+            candidates_add(m->out, &all);
         if (WC_ANY(other, m->s->packages, other != p && wc_str_same(other->r.prefix, r->prefix)) ||
             r->installation_kind == WC_installation_kind_WHEEL)
             make_one(m, removal(r->package, prefix));

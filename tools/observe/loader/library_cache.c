@@ -347,7 +347,7 @@ void library_cache_end(struct library_cache *w) {
 /* ---- what a package opens first ---- */
 
 struct looking {
-    const char *pattern;
+    const char *pattern, *directory;
     char *found;
 };
 
@@ -355,32 +355,32 @@ static bool take_entry(void *ctx, const char *entry) {
     struct looking *l = ctx;
 
     if (fnmatch(l->pattern, entry, 0) == 0)
-        l->found = must_copy(entry);
+        l->found = must_format("%s/%s", l->directory, entry);
     return l->found == NULL;
 }
 
 char *package_file(const struct wc_files *files, const char *module, const char *name) {
-    const size_t n = wc_environment_length(module);
-    const char *below = n ? module + n + 1 : "";
-    OWNED char *folder = must_format("%.*s", (int)strcspn(below, "/"), below);
-    const struct wc_framework *f = wc_framework_named(folder);
     const struct wc_framework_file *row;
     struct wc_file_stat facts;
 
-    WC_EACH_KNOWN(by_call, f ? f->preloaded : NULL, file) {
-        OWNED char *path = must_format("%.*s/%s", (int)n, module, by_call->file);
-        if (strcmp(wc_base_name(path), name) == 0 && files->facts(files->ctx, path, &facts))
-            return must_copy(path);
-    }
-    for (size_t i = 0; (row = wc_framework_preload(folder, strlen(folder), false, i)); i++) {
-        struct looking l = {.pattern = wc_base_name(row->file)};
-        OWNED char *directory =
-            must_format("%.*s/%.*s", (int)n, module, (int)wc_dir_length(row->file), row->file);
-        if (l.pattern != row->file && strncmp(l.pattern, name, strcspn(l.pattern, ".")) == 0)
-            files->list(files->ctx, directory, take_entry, &l);
-        if (l.found) {
-            OWNED char *entry = l.found;
-            return must_format("%s/%s", directory, entry);
+    const char *at = strstr(module, "-packages/") ? module + wc_environment_length(module) : module;
+    for (; (at = strchr(at, '/')); at++) { /* any ends an environment (pip install --target) */
+        const int n = (int)(at - module);
+        OWNED char *folder = must_format("%.*s", (int)strcspn(at + 1, "/"), at + 1);
+        const struct wc_framework *f = wc_framework_named(folder);
+        WC_EACH_KNOWN(by_call, f ? f->preloaded : NULL, file) {
+            OWNED char *path = must_format("%.*s/%s", n, module, by_call->file);
+            if (strcmp(wc_base_name(path), name) == 0 && files->facts(files->ctx, path, &facts))
+                return must_copy(path);
+        }
+        for (size_t i = 0; (row = wc_framework_preload(folder, strlen(folder), false, i)); i++) {
+            OWNED char *directory =
+                must_format("%.*s/%.*s", n, module, (int)wc_dir_length(row->file), row->file);
+            struct looking l = {wc_base_name(row->file), directory, NULL};
+            if (l.pattern != row->file && strncmp(l.pattern, name, strcspn(l.pattern, ".")) == 0)
+                files->list(files->ctx, directory, take_entry, &l);
+            if (l.found)
+                return l.found;
         }
     }
     return NULL;
