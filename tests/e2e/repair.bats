@@ -3022,3 +3022,28 @@ C
         "[\"export LD_PRELOAD=$PWD/new/libcudnn.so.5.1.10\",\"replayed\"]"
     LD_PRELOAD=$PWD/new/libcudnn.so.5.1.10 run -0 ./host
 }
+
+@test "what unpacks its libraries and removes them at its end: what it missed is played without them" {
+    make_standin 8.9.7 opt
+    mkdir app
+    echo 'int cudnnCreate(void **); int start(void **h) { return cudnnCreate(h); }' |
+        "${CC:-gcc}" -shared -fPIC -x c - -o app/engine.so -L opt -l:libcudnn.so.8
+    "${CC:-gcc}" -x c - -o boot -ldl <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* As ONNX Runtime for Java does (onnxruntime#23208). */
+int main(void) {
+    if (system("cp -r app unpacked"))
+        return 2;
+    const int failed = !dlopen("unpacked/engine.so", RTLD_NOW) && fprintf(stderr, "%s\n", dlerror());
+    return system("rm -r unpacked") || failed;
+}
+END
+    run -1 "$CMD" run --log logs -- ./boot
+    "$CMD" report --json logs >report.json || true
+    is "$(finding library-not-found '[.fix[] | [.command, .checked, .why]][0]')" \
+        "[\"export LD_LIBRARY_PATH=$PWD/opt\",\"no\",\"unpacked/engine.so is gone, and may need more\"]"
+    LD_LIBRARY_PATH=$PWD/opt run -0 ./boot
+}

@@ -237,6 +237,9 @@ static void play(struct planning *p, const struct candidate *edits) {
         return;
     x->unsure = opens_later(p, x) ?: set_by_script(p, x) ?: closed_below(p, x);
     x->plugin = edits->p[0].kind == EDIT_OPEN ? edits->p[0].because : drops_plugin(p, x);
+    WC_EACH(q, p->replay.requests)
+        if (!x->plugin && q->gone && replay_got_by(&p->replay, &x->outcome, q)->files)
+            x->plugin = format(p, "%s is gone, and may need more", q->gone);
     judge_weigh(p, x);
     x->harmless = judge_is_harmless(&p->replay, &p->base, &x->outcome,
                                     !WC_ANY(e, list, !edit_is_variable(e))) &&

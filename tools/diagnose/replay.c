@@ -89,6 +89,17 @@ static void find_requests(struct replay *r) {
         add_request(r, f->r.operation, f->seq, f->r.request, f->r.name, f->r.caller);
     WC_EACH(o, s->objects)
         add_request(r, o->r.asked_how, o->seq, o->r.request, o->r.asked_name, o->r.asked_by);
+    /* What unpacks its libraries (PyInstaller, Java) removes them at its end. The program asks for
+     * what such a file missed. */
+    for (struct replay_request *q = r->requests.p; q < r->requests.p + r->requests.n; q++) {
+        const char *file = !q->failure ? NULL : q->failure->needs ? q->name : q->caller;
+        if (!file || !strchr(file, '/') || library_cache_get(r->library_cache, file, NULL))
+            continue;
+        q->gone = file;
+        q->name = wc_missing_of(q->failure);
+        q->caller = s->process.executable;
+        q->by_known_library = false;
+    }
     SORT(r->requests, by_order);
 }
 

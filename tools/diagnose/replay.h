@@ -21,10 +21,11 @@ struct replay_request {
     int64_t seq, request;
     const char *name, *caller;
     const struct wc_failure *failure; /* it failed in the process; NULL: it did not */
-    bool for_all;                     /* all see what it loads; also where that is not known */
-    bool by_known_library;            /* whose files may be others after an edit */
-    bool elsewhere;                   /* it was found though a file of its package was there */
-    bool refused;                     /* it failed though all files were there: by the first play */
+    const char *gone;      /* what failed is no longer there, this was missing; or NULL */
+    bool for_all;          /* all see what it loads; also where that is not known */
+    bool by_known_library; /* whose files may be others after an edit */
+    bool elsewhere;        /* it was found though a file of its package was there */
+    bool refused;          /* it failed though all files were there: by the first play */
     bool unseen; /* of these: a function of cuDNN's that it imports is nowhere to be seen */
     struct replay_got first;
     const struct library *unmet; /* that lacked the symbol version; NULL: none did */
