@@ -69,29 +69,25 @@ static bool host_is_unknown(const struct wc_stack *s) {
 static unsigned limits_of(const struct wc_stack *s, const struct wc_findings *f,
                           const struct wc_outside *outside, enum wc_end end) {
     const bool cudnn = wc_first_facade(s);
-    const bool holds[WC_limit_COUNT] = {
-        [WC_limit_DIED] = end == WC_END_FAILED,
-        [WC_limit_END_UNKNOWN] = end == WC_END_UNKNOWN || end == WC_END_ASSUMED,
-        [WC_limit_STATUS_UNKNOWN] = end == WC_END_NORMAL,
-        [WC_limit_RECORD_LOST] =
-            outside->lost > 0 || s->dropped > 0 || (s->has_summary && s->summary.dropped > 0) ||
-            f->lost > 0 || WC_ANY(u, s->unobserved, wc_str_same(u->r.what, WC_UNOBSERVED_RECORDS)),
-        [WC_limit_UNOBSERVED] = s->unobserved.n > 0,
-        [WC_limit_MAPS_CHANGED] =
-            WC_ANY(u, s->unobserved, wc_str_same(u->r.what, WC_UNOBSERVED_MAPS)),
-        [WC_limit_HOST_UNKNOWN] = cudnn && host_is_unknown(s),
-        [WC_limit_NO_GPU_TO_ASK] = cudnn && !s->machine.gpus.n,
-        [WC_limit_NEWER_THAN_TABLE] =
-            WC_ANY(o, s->objects,
-                   wc_is_cudnn(o) && o->r.mapped && wc_version_known(o->version) &&
-                       wc_version_compare(wc_version_filled(o->version, -1, -1),
-                                          wc_version_of(WC_NEWEST_CUDNN)) > 0),
-    };
-    unsigned limits = 0;
-
-    for (unsigned i = 0; i < WC_limit_COUNT; i++)
-        limits |= holds[i] ? 1u << i : 0;
-    return limits;
+#define LIMIT_IF(name, holds) ((holds) ? WC_LIMIT(name) : 0)
+    return LIMIT_IF(DIED, end == WC_END_FAILED) |
+           LIMIT_IF(END_UNKNOWN, end == WC_END_UNKNOWN || end == WC_END_ASSUMED) |
+           LIMIT_IF(STATUS_UNKNOWN, end == WC_END_NORMAL) |
+           LIMIT_IF(RECORD_LOST,
+                    outside->lost > 0 || s->dropped > 0 ||
+                        (s->has_summary && s->summary.dropped > 0) || f->lost > 0 ||
+                        WC_ANY(u, s->unobserved, wc_str_same(u->r.what, WC_UNOBSERVED_RECORDS))) |
+           LIMIT_IF(UNOBSERVED, s->unobserved.n > 0) |
+           LIMIT_IF(MAPS_CHANGED,
+                    WC_ANY(u, s->unobserved, wc_str_same(u->r.what, WC_UNOBSERVED_MAPS))) |
+           LIMIT_IF(HOST_UNKNOWN, cudnn && host_is_unknown(s)) |
+           LIMIT_IF(NO_GPU_TO_ASK, cudnn && !s->machine.gpus.n) |
+           LIMIT_IF(NEWER_THAN_TABLE,
+                    WC_ANY(o, s->objects,
+                           wc_is_cudnn(o) && o->r.mapped && wc_version_known(o->version) &&
+                               wc_version_compare(wc_version_filled(o->version, -1, -1),
+                                                  wc_version_of(WC_NEWEST_CUDNN)) > 0));
+#undef LIMIT_IF
 }
 
 const char *wc_limit_text(enum wc_limit limit) {
@@ -104,8 +100,8 @@ const char *wc_limit_text(enum wc_limit limit) {
         [WC_limit_MAPS_CHANGED] = "libraries were loaded or unloaded meanwhile",
         [WC_limit_HOST_UNKNOWN] = "what its host requires of cuDNN is not known",
         [WC_limit_NO_GPU_TO_ASK] = "no GPU is known, so cuDNN's support for it was not checked",
-        [WC_limit_NEWER_THAN_TABLE] =
-            ("this release of cuDNN is not known to this build, whose newest is " WC_NEWEST_CUDNN),
+        [WC_limit_NEWER_THAN_TABLE] = ("this release of cuDNN is not known to this build, "
+                                       "whose newest is " WC_NEWEST_CUDNN),
     };
 
     return (unsigned)limit < WC_limit_COUNT ? texts[limit] : NULL;
